@@ -4,6 +4,10 @@ import "time"
 
 // Event is one of Acquired, Renewed, Lost, LeaderChanged and Error. The set is closed: a type switch over the five
 // is complete. Events are values and may be kept and shared.
+//
+// Each kind is a slog.LogValuer and marshals to JSON, which Parse reads back.
+//
+//sumtype:decl
 type Event interface {
 	// When is the instant at which it happened, on the elector's wall clock.
 	When() time.Time
@@ -15,12 +19,13 @@ type Event interface {
 
 // Acquired is sent when a term begins: this candidate is the leader from now on.
 type Acquired struct {
-	Time     time.Time
-	Term     Term
-	Previous string        // the last holder that was seen; "" if none was
-	Vacant   time.Duration // how long nobody led, as far as this elector saw; 0 if it did not see it begin
-	How      How
-	Skipped  int // terms (an Acquired and its Lost) that were dropped unread before this one
+	Time       time.Time
+	Term       Term
+	ValidUntil time.Time     // trusted until, as it was when the term began; Term.ValidUntil moves on
+	Previous   string        // the last holder that was seen; "" if none was
+	Vacant     time.Duration // how long nobody led, as far as this elector saw; 0 if it did not see it begin
+	How        How
+	Skipped    int // terms (an Acquired and its Lost) that were dropped unread before this one
 }
 
 // Renewed is sent when a write has extended the term.
@@ -34,11 +39,12 @@ type Renewed struct {
 
 // Lost is sent when a term has ended. The term's context is already cancelled.
 type Lost struct {
-	Time   time.Time // the end of trust, if that ended it
-	Term   Term
-	Reason Reason
-	Holder string // the new holder, if it is known
-	Err    error  // what ended the term, or the last failure before it; may be nil
+	Time       time.Time // the end of trust, if that ended it
+	Term       Term
+	ValidUntil time.Time // until when the lease was held, as it was known when the term ended
+	Reason     Reason
+	Holder     string // the new holder, if it is known
+	Err        error  // what ended the term, or the last failure before it; may be nil
 }
 
 // LeaderChanged is sent when another leader, or none, is seen: also between two other candidates, after an Acquired of
@@ -75,3 +81,9 @@ func (Renewed) event()       {}
 func (Lost) event()          {}
 func (LeaderChanged) event() {}
 func (Error) event()         {}
+
+func (e Acquired) String() string      { return "" }
+func (e Renewed) String() string       { return "" }
+func (e Lost) String() string          { return "" }
+func (e LeaderChanged) String() string { return "" }
+func (e Error) String() string         { return "" }
