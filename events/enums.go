@@ -1,6 +1,11 @@
 package events
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // How tells why the lock was free to be acquired. The zero value is unknown.
 type How int
@@ -71,12 +76,44 @@ func (r Reason) String() string { return reasonNames.of(r) }
 func (o Op) String() string     { return opNames.of(o) }
 func (c Class) String() string  { return classNames.of(c) }
 
+// MarshalText gives the word that String gives; "unknown" for a value that is none of the constants. It never fails.
+func (h How) MarshalText() ([]byte, error)    { return howNames.text(h), nil }
+func (r Reason) MarshalText() ([]byte, error) { return reasonNames.text(r), nil }
+func (o Op) MarshalText() ([]byte, error)     { return opNames.text(o), nil }
+func (c Class) MarshalText() ([]byte, error)  { return classNames.text(c), nil }
+
+// UnmarshalText reads a word that MarshalText gives. Any other is an error, and changes nothing.
+func (h *How) UnmarshalText(word []byte) error    { return howNames.parse(h, "How", word) }
+func (r *Reason) UnmarshalText(word []byte) error { return reasonNames.parse(r, "Reason", word) }
+func (o *Op) UnmarshalText(word []byte) error     { return opNames.parse(o, "Op", word) }
+func (c *Class) UnmarshalText(word []byte) error  { return classNames.parse(c, "Class", word) }
+
 // names are the words of an enumeration, by value.
 type names[E ~int] []string
 
+func (n names[E]) has(e E) bool { return e >= 0 && int(e) < len(n) }
+
 func (n names[E]) of(e E) string {
-	if e < 0 || int(e) >= len(n) {
+	if !n.has(e) {
 		return fmt.Sprintf("unknown(%d)", int(e))
 	}
 	return n[e]
 }
+
+func (n names[E]) text(e E) []byte {
+	if !n.has(e) {
+		e = 0
+	}
+	return []byte(n[e])
+}
+
+func (n names[E]) parse(e *E, name string, word []byte) error {
+	i := slices.Index(n, string(word))
+	if i < 0 {
+		return fmt.Errorf("events: %s is %s: want %s", name, clip(strconv.Quote(string(word))), n.rule())
+	}
+	*e = E(i)
+	return nil
+}
+
+func (n names[E]) rule() string { return "one of " + strings.Join(n, ", ") }

@@ -81,9 +81,3 @@ func (Renewed) event()       {}
 func (Lost) event()          {}
 func (LeaderChanged) event() {}
 func (Error) event()         {}
-
-func (e Acquired) String() string      { return "" }
-func (e Renewed) String() string       { return "" }
-func (e Lost) String() string          { return "" }
-func (e LeaderChanged) String() string { return "" }
-func (e Error) String() string         { return "" }
