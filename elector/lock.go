@@ -51,6 +51,9 @@ type Snapshot struct {
 	Object   any          // the lock's own; handed back to Write, never read or compared
 }
 
+// empty reports whether no record is stored: neither the object, nor the place for the record in it.
+func (s *Snapshot) empty() bool { return s.Version == "" || s.Stamp == "" }
+
 // Outcomes of a lock call that a Lock must tell apart. They may be wrapped.
 var (
 	// ErrNotFound: the lock's object certainly does not exist, so that it may be created.

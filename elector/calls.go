@@ -1,0 +1,73 @@
+package elector
+
+import (
+	"context"
+	"runtime/debug"
+)
+
+// calls runs lock calls off the loop. Their contexts carry no deadline, which a lock would compare with the real
+// clock: the loop cancels them by the injected one, with the cause context.DeadlineExceeded.
+type calls struct {
+	lock    Lock
+	base    context.Context
+	cancels map[int]context.CancelCauseFunc
+	// answers has room for the answer of every call that can exist, so that a call which hung for hours finds its
+	// goroutine's end, whether or not anybody still listens.
+	answers chan answer
+}
+
+type answer struct {
+	call     int
+	write    bool
+	snapshot Snapshot
+	err      error
+}
+
+func newCalls(lock Lock, base context.Context) *calls {
+	return &calls{
+		lock: lock, base: base,
+		cancels: make(map[int]context.CancelCauseFunc, maxHung+1),
+		answers: make(chan answer, maxHung+1),
+	}
+}
+
+func (c *calls) start(a *action) {
+	ctx, cancel := context.WithCancelCause(c.base)
+	c.cancels[a.call] = cancel
+	id, write, prev, next := a.call, a.kind == doWrite, a.snap, a.record
+	go func() {
+		s, err := c.do(ctx, write, prev, next)
+		c.answers <- answer{call: id, write: write, snapshot: s, err: err}
+	}()
+}
+
+// do makes the call. A lock that panics has failed, no more.
+func (c *calls) do(ctx context.Context, write bool, prev Snapshot, next Record) (s Snapshot, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			s, err = Snapshot{}, &PanicError{Value: v, Stack: debug.Stack()}
+		}
+	}()
+	if write {
+		return c.lock.Write(ctx, prev, next)
+	}
+	return c.lock.Read(ctx)
+}
+
+func (c *calls) cancel(id int, cause error) {
+	if cancel := c.cancels[id]; cancel != nil {
+		cancel(cause)
+	}
+}
+
+// forget frees the context of a call that has answered.
+func (c *calls) forget(id int) {
+	c.cancel(id, nil)
+	delete(c.cancels, id)
+}
+
+func (c *calls) cancelAll() {
+	for _, cancel := range c.cancels {
+		cancel(context.Canceled)
+	}
+}

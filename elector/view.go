@@ -1,0 +1,157 @@
+package elector
+
+import (
+	"time"
+
+	"github.com/seed2c765205/elect/events"
+)
+
+// view is what a candidate knows of the stored record, and its judgement of when it may take the lock. Others are
+// judged by change alone: a record is expired when its stored bytes have not changed, on this candidate's monotonic
+// hand, for the duration written in it. Times in the record are never compared with a clock.
+type view struct {
+	snap    Snapshot // the last state read or written; Version "" if nothing is stored
+	looked  bool     // some state is known
+	until   time.Duration
+	live    known         // the last record that was seen to be held by somebody
+	longest time.Duration // the last duration read from this lock
+	// how the lock is free, as of the last look; 0 while it is held
+	free events.How
+	// vacantSince is when the lock was first seen to be free, if that was seen.
+	vacantSince time.Duration
+	vacant      bool
+	previous    string // the last holder that was seen
+}
+
+// known is a live record as it stood, to wait out if it vanishes without having been released.
+type known struct {
+	ok        bool
+	holder    string
+	renewTime time.Time
+	until     time.Duration
+}
+
+// patience is how long candidates wait, from Config.
+type patience struct {
+	own     time.Duration // LeaseDuration
+	most    time.Duration // MaxRecordDuration; 0: no cap
+	rewrite bool          // CorruptPolicy RewriteAtOnce
+}
+
+// look takes in a state that was read at now. The zero Snapshot means that nothing is stored.
+func (v *view) look(now time.Duration, s Snapshot, p patience) {
+	first := !v.looked
+	changed := first || s.Stamp != v.snap.Stamp || s.Version == "" != (v.snap.Version == "")
+	v.snap, v.looked = s, true
+	switch {
+	case s.Damage != nil:
+		v.lookAtDamage(now, changed, p)
+	case s.Record.Holder != "":
+		v.lookAtHolder(now, changed, p)
+	default:
+		v.lookAtNobody(now, first)
+	}
+}
+
+// lookAtDamage: an unreadable record is held by an unknown, from the first sight of those bytes.
+func (v *view) lookAtDamage(now time.Duration, changed bool, p patience) {
+	if p.rewrite {
+		v.vacate(now, events.HowRepaired)
+		return
+	}
+	if changed {
+		v.hold(max(plus(now, v.duration(0, p)), v.live.waitUntil(now)))
+	}
+	if now >= v.until {
+		v.vacate(v.until, events.HowRepaired)
+	}
+}
+
+func (v *view) lookAtHolder(now time.Duration, changed bool, p patience) {
+	r := &v.snap.Record
+	if changed {
+		until := plus(now, v.duration(r.LeaseDuration, p))
+		if v.live.untouched(r) {
+			// No holder shortens its own lease without renewing it.
+			until = max(until, v.live.until)
+		}
+		v.hold(until)
+		v.live = known{ok: true, holder: r.Holder, renewTime: r.RenewTime, until: until}
+		v.previous = r.Holder
+	}
+	if now >= v.until {
+		v.vacate(v.until, events.HowExpired)
+	}
+}
+
+// lookAtNobody: the object, the record or the holder is gone. A release touches renewTime; anything else that makes a
+// live record vanish did not come from its holder, who may be working still.
+func (v *view) lookAtNobody(now time.Duration, first bool) {
+	vanished := v.live.ok && (v.snap.empty() || v.live.untouched(&v.snap.Record))
+	switch {
+	case vanished && now < v.live.until:
+		v.hold(v.live.until)
+		return
+	case vanished:
+		v.vacate(v.live.until, events.HowExpired)
+	case v.live.ok:
+		v.vacate(now, events.HowReleased)
+	case first:
+		v.free = events.HowFree // since when is unknown
+	case v.free == 0:
+		v.vacate(now, events.HowFree)
+	}
+	v.live = known{}
+}
+
+// own notes that the stored record is this candidate's own.
+func (v *view) own(s Snapshot) {
+	v.snap, v.looked = s, true
+	v.live, v.previous = known{}, s.Record.Holder
+	v.hold(0)
+}
+
+// hold notes that the lock is held until the given moment, if its bytes do not change.
+func (v *view) hold(until time.Duration) {
+	v.until, v.free, v.vacant = until, 0, false
+}
+
+// vacate notes that the lock is free since the given moment. An earlier moment stands.
+func (v *view) vacate(since time.Duration, how events.How) {
+	if v.free != 0 && v.vacant {
+		return
+	}
+	v.free, v.vacantSince, v.vacant = how, since, true
+}
+
+// duration is how long a record asks to be waited for. One that does not say is waited for as long as the larger of
+// the candidate's own lease and the last duration that this lock showed; never is it expired at once.
+func (v *view) duration(d time.Duration, p patience) time.Duration {
+	if d > 0 {
+		v.longest = d
+	} else {
+		d = max(p.own, v.longest)
+	}
+	if p.most > 0 {
+		d = min(d, p.most)
+	}
+	return d
+}
+
+// untouched: r carries the renewTime of the live record that was known, so its holder did not write it.
+func (k *known) untouched(r *Record) bool { return k.ok && k.renewTime.Equal(r.RenewTime) }
+
+func (k *known) waitUntil(now time.Duration) time.Duration {
+	if k.ok {
+		return k.until
+	}
+	return now
+}
+
+// holder is whom the stored record names.
+func (v *view) holder() string {
+	if v.snap.empty() || v.snap.Damage != nil {
+		return ""
+	}
+	return v.snap.Record.Holder
+}
