@@ -154,9 +154,10 @@ func (m *machine) readAnswer(now instant, id int, s Snapshot, err error) []actio
 
 func (m *machine) writeAnswer(now instant, id int, s Snapshot, err error) []action {
 	m.begin(now)
-	if c, ok := m.answered(id); ok {
+	switch c, ok := m.answered(id); {
+	case ok:
 		m.afterWrite(c, s, err)
-	} else {
+	case c.id != 0:
 		m.lateWrite(c, s, err)
 	}
 	return m.plan()
@@ -236,7 +237,8 @@ func (m *machine) plan() []action {
 	if m.call.id == 0 {
 		m.settle()
 	}
-	if m.call.id == 0 && m.due.op != 0 && m.due.at <= m.now.mono {
+	untold := m.state == StateDraining && !m.drain.told // the driver is about to say whether work is out
+	if m.call.id == 0 && m.due.op != 0 && m.due.at <= m.now.mono && !untold {
 		m.launch()
 	}
 	return m.out
@@ -476,8 +478,6 @@ func (m *machine) stored(c call, s Snapshot) {
 	switch {
 	case c.op == opRelease:
 		m.released(s)
-	case m.state == StateFollowing:
-		m.followOwn(s)
 	case m.state == StateDraining && m.drain.idle():
 		m.view.own(s)
 	default:
