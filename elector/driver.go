@@ -43,7 +43,7 @@ func (c *Config) rules() rules {
 	r := rules{
 		identity: c.Identity, lease: c.LeaseDuration, deadline: c.RenewDeadline, period: c.RenewPeriod,
 		retry: c.RetryPeriod, drain: c.DrainTimeout, coolDown: c.CoolDown, reclaim: c.Reclaim,
-		patience:   patience{own: c.LeaseDuration, most: c.MaxRecordDuration, rewrite: c.Corrupt == RewriteAtOnce},
+		patience:   patience{own: c.LeaseDuration, blink: c.RenewPeriod, most: c.MaxRecordDuration, rewrite: c.Corrupt == RewriteAtOnce},
 		resolution: time.Microsecond,
 	}
 	if t, ok := c.Lock.(TimeResolver); ok {
