@@ -61,6 +61,8 @@ func TestBothHandsStandStillUntilStepped(t *testing.T) {
 	c.Step(-minute)
 	wantNow(t, c, noon.Add(5*sec))
 	wantSince(t, c, first, 5*sec)
+	c.Step(sec)
+	wantSince(t, c, first, 6*sec)
 }
 
 func TestTimesPrintAsUTC(t *testing.T) {
