@@ -49,8 +49,7 @@ func (r *reader) prepare() bool {
 		r.finish()
 		return false
 	}
-	if r.woken {
-		r.woken = false
+	if r.awake() {
 		r.takeBack() // the rules apply to what is on its way too
 	}
 	r.offered, _ = r.queue.pop()
@@ -60,6 +59,19 @@ func (r *reader) prepare() bool {
 		return false
 	}
 	return true
+}
+
+// awake tells whether anything was published since the last call. The hub nudges under its lock, so while that is held
+// the answer does not grow old.
+func (r *reader) awake() bool {
+	woken := r.woken
+	r.woken = false
+	select {
+	case <-r.wake:
+		return true
+	default:
+		return woken
+	}
 }
 
 // wait returns when the offered event was handed over, or when there is another reason to look again.
