@@ -38,7 +38,8 @@ func onEveryClock(t *testing.T, test func(*stage)) {
 			return c, func(d time.Duration) { stepFinely(c, d) }
 		},
 		"two-handed clock": func() (clock.WithDelayedExecution, func(time.Duration)) {
-			c := electortest.NewClock(epoch, electortest.WithSettle(synctest.Wait))
+			c := electortest.NewClock(epoch)
+			c.Settle(synctest.Wait)
 			return c, c.Step
 		},
 	} {

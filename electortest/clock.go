@@ -1,4 +1,3 @@
-// Package electortest has what tests of a program with an elector need.
 package electortest
 
 import (
