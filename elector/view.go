@@ -43,9 +43,9 @@ type patience struct {
 
 // look takes in a state that was read at now. The zero Snapshot means that nothing is stored.
 func (v *view) look(now time.Duration, s Snapshot, p patience) {
-	first := !v.looked
-	changed := first || s.Stamp != v.snap.Stamp || s.Version == "" != (v.snap.Version == "")
-	if blind := !first && now-v.at > p.blink; blind && (changed || s.Version != v.snap.Version || s.empty()) {
+	first, moved := !v.looked, s.Version != v.snap.Version
+	changed := first || s.Stamp != v.snap.Stamp || (moved && (s.empty() || v.snap.empty() || s.Damage != nil))
+	if blind := !first && now-v.at > p.blink; blind && (changed || moved || s.empty()) {
 		changed = true
 		v.suspect(now, p)
 	}
@@ -72,7 +72,8 @@ func (v *view) suspect(now time.Duration, p patience) {
 	v.live = known{ok: true, unseen: true, record: v.snap.Record, duration: d, until: plus(now, d)}
 }
 
-// lookAtDamage: an unreadable record is held by an unknown, from the first sight of those bytes.
+// lookAtDamage: an unreadable record is held by an unknown, from the first sight of those bytes. Equal bytes at another
+// version start the wait again: unlike a record, damage can come back byte for byte over a holder's repair.
 func (v *view) lookAtDamage(now time.Duration, changed bool, p patience) {
 	if p.rewrite {
 		v.vacate(now, events.HowRepaired)
