@@ -114,7 +114,9 @@ func (r *rig) foreign() Snapshot {
 	return r.snap(Record{Holder: "other", LeaseDuration: 15 * time.Second, RenewTime: r.now.wall, AcquireTime: epoch})
 }
 
-func (r *rig) free() Snapshot { return r.snap(Record{RenewTime: r.now.wall.Add(time.Minute), Transitions: 3}) }
+func (r *rig) free() Snapshot {
+	return r.snap(Record{RenewTime: r.now.wall.Add(time.Minute), Transitions: 3})
+}
 
 func (r *rig) damaged() Snapshot {
 	s := r.snap(Record{})

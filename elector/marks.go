@@ -1,10 +1,6 @@
 package elector
 
-import (
-	"crypto/rand"
-	"fmt"
-	"strings"
-)
+import "crypto/rand"
 
 // marks hands out the values of Record.Mark: a random word of this elector's and a counter, so that no two writes of
 // any two electors carry the same one.
@@ -15,11 +11,13 @@ type marks struct {
 }
 
 const (
-	marksAhead = 256
-	markWidth  = 13 + 1 + 12 // word, dash, counter
+	marksAhead   = 256
+	wordWidth    = 13 // of 32 letters: 65 bits
+	counterWidth = 12
+	markWidth    = wordWidth + 1 + counterWidth
 )
 
-func newMarks() marks { return marks{word: rand.Text()[:13]} }
+func newMarks() marks { return marks{word: rand.Text()[:wordWidth]} }
 
 func (m *marks) next() string {
 	if m.batch == "" {
@@ -31,11 +29,22 @@ func (m *marks) next() string {
 }
 
 func (m *marks) makeBatch() string {
-	var b strings.Builder
-	b.Grow(marksAhead * markWidth)
+	b := make([]byte, 0, marksAhead*markWidth)
 	for range marksAhead {
 		m.n++
-		fmt.Fprintf(&b, "%s-%012d", m.word, m.n)
+		b = append(b, m.word...)
+		b = append(b, '-')
+		b = appendPadded(b, m.n)
 	}
-	return b.String()
+	return string(b)
+}
+
+// appendPadded appends n with counterWidth digits. fmt would allocate for each mark.
+func appendPadded(b []byte, n uint64) []byte {
+	var digits [counterWidth]byte
+	for i := counterWidth - 1; i >= 0; i-- {
+		digits[i] = byte('0' + n%10)
+		n /= 10
+	}
+	return append(b, digits[:]...)
 }
