@@ -100,16 +100,24 @@ func compile(ctx context.Context, source, dir string) error {
 
 // goTool runs the go command in dir and returns what it prints.
 func goTool(ctx context.Context, dir string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd := exec.Command("go", args...)
 	cmd.Dir = dir
 	// Flags that suit the module under test need not suit this one.
 	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=readonly -buildvcs=false", "GOWORK=off")
-	cmd.SysProcAttr = attributes()
-	cmd.Cancel = func() error { return killGroup(cmd.Process.Pid) }
 	var out, errs strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := onOwnThread(cmd.Run); err != nil {
-		return "", fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), errors.Join(err, context.Cause(ctx)), errs.String())
+	ended, err := StartBound(cmd)
+	if err != nil {
+		return "", err
+	}
+	select {
+	case err = <-ended:
+	case <-ctx.Done():
+		_ = killGroup(cmd.Process.Pid)
+		err = errors.Join(context.Cause(ctx), <-ended)
+	}
+	if err != nil {
+		return "", fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, errs.String())
 	}
 	return strings.TrimSpace(out.String()), nil
 }

@@ -60,6 +60,7 @@ func etcdArgs(dir, client, peer string) []string {
 		"--listen-peer-urls=" + peer,
 		"--initial-advertise-peer-urls=" + peer,
 		"--initial-cluster=default=" + peer,
+		"--log-level=warn",
 		"--unsafe-no-fsync", // the data need not survive the machine
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // logLines is how many lines of each server's log are shown when something failed.
-const logLines = 60
+const logLines = 20
 
 // Main is the body of a TestMain: it starts a control plane, stores it in cluster, runs the tests and ends the control
 // plane and the process. It fails if the control plane cannot be started, or cannot be ended.

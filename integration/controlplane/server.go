@@ -75,23 +75,17 @@ func (s *Server) launch() (end chan struct{}, err error) {
 	cmd := exec.Command(s.path, s.args...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.Dir = filepath.Dir(s.log)
-	cmd.SysProcAttr = attributes()
-	started, end := make(chan error, 1), make(chan struct{})
-	go func() {
-		defer close(end)
-		defer log.Close() //nolint:errcheck // the process wrote to it, not we
-		_ = onOwnThread(func() error {
-			err := cmd.Start()
-			started <- err
-			if err != nil {
-				return err
-			}
-			return cmd.Wait()
-		})
-	}()
-	if err := <-started; err != nil {
+	ended, err := StartBound(cmd)
+	if err != nil {
+		_ = log.Close()
 		return nil, err
 	}
+	end = make(chan struct{})
+	go func() {
+		<-ended
+		_ = log.Close()
+		close(end)
+	}()
 	s.cmd, s.end = cmd, end
 	return end, nil
 }
