@@ -22,13 +22,13 @@
 //
 // # States
 //
-//	          +------------- another holds, or the write was not stored --------------+
-//	          v                                                                       |
-//	      Following -- the lock is free --> Acquiring -- the write is stored --> Leading
-//	          ^                                                                       |
-//	          +-- work done, lease released or gone -- Draining <-- trust ends, taken -+
-//	                                              |                 stop, resign, ...
-//	                                              +-- told to stop --> Stopped
+//	    +------------- another holds, or the write was not stored --------------+
+//	    v                                                                       |
+//	Following -- the lock is free --> Acquiring -- the write is stored --> Leading
+//	    ^                                                                       |
+//	    +-- work done, lease released or gone -- Draining <-- trust ends, taken -+
+//	                                        |                 stop, resign, ...
+//	                                        +-- told to stop --> Stopped
 //
 // A term lasts from an Acquired to its Lost. When it ends, for whatever reason, its context is cancelled first; its
 // lease is kept while work that holds the term winds down, and only then given back.
