@@ -20,6 +20,7 @@ type driver struct {
 	resigns []chan<- error
 	stopped bool
 	err     error
+	log     func(events.Event) // nil: events are logged elsewhere, or not at all
 }
 
 // A caller makes lock calls.
@@ -108,33 +109,40 @@ func (d *driver) end(a *action) (out bool) {
 	t := d.term
 	d.elector.current.Store(nil)
 	out = t.end(&LostError{Reason: a.reason, Holder: a.to, Err: a.err})
-	d.elector.hub.Publish(events.Lost{Time: a.at, Term: t, Reason: a.reason, Holder: a.to, Err: a.err})
+	d.emit(events.Lost{Time: a.at, Term: t, Reason: a.reason, Holder: a.to, Err: a.err})
 	return out
 }
 
 // tell turns an action into its event.
 func (d *driver) tell(a *action) {
-	hub, now := d.elector.hub, d.m.now.wall
+	now := d.m.now.wall
 	switch a.kind {
 	case doBegin:
 		d.term = newTerm(d.elector, d.base, a)
 		d.elector.current.Store(d.term)
-		hub.Publish(events.Acquired{Time: now, Term: d.term, Previous: a.from, Vacant: a.vacant, How: a.how})
+		d.emit(events.Acquired{Time: now, Term: d.term, Previous: a.from, Vacant: a.vacant, How: a.how})
 	case doExtend:
 		d.term.extend(a.sent)
 		if d.m.state == StateLeading {
-			hub.Publish(events.Renewed{Time: now, Term: d.term, ValidUntil: d.term.ValidUntil(), RoundTrip: a.roundTrip})
+			d.emit(events.Renewed{Time: now, Term: d.term, ValidUntil: d.term.ValidUntil(), RoundTrip: a.roundTrip})
 		}
 	case doLeader:
 		d.seen.Leader, d.seen.Since, d.seen.Transitions = a.to, a.at, a.number
-		hub.Publish(events.LeaderChanged{Time: now, From: a.from, To: a.to, Since: a.at, Transitions: a.number})
+		d.emit(events.LeaderChanged{Time: now, From: a.from, To: a.to, Since: a.at, Transitions: a.number})
 	case doError:
 		d.seen.LastError, d.seen.LastClass = a.err, a.class
-		hub.Publish(events.Error{
+		d.emit(events.Error{
 			Time: a.at, Op: a.op, Class: a.class, Err: a.err, Retryable: !a.retryAt.IsZero(), RetryAt: a.retryAt,
 			Consecutive: a.consecutive, Remaining: a.remaining,
 		})
 	case doRead, doWrite, doCancel, doEnd, doStop:
+	}
+}
+
+func (d *driver) emit(e events.Event) {
+	d.elector.hub.Publish(e)
+	if d.log != nil {
+		d.log(e)
 	}
 }
 
@@ -181,7 +189,7 @@ func (d *driver) fall(panicked any) error {
 	if t := d.elector.current.Load(); t != nil {
 		d.end(&action{reason: events.ReasonStopped, err: err, at: d.m.now.wall})
 	}
-	d.elector.hub.Publish(events.Error{Time: d.m.now.wall, Class: events.ClassInternal, Err: err, Consecutive: 1})
+	d.emit(events.Error{Time: d.m.now.wall, Class: events.ClassInternal, Err: err, Consecutive: 1})
 	s := d.seen
 	s.State, s.LastError, s.LastClass = StateStopped, err, events.ClassInternal
 	d.elector.status.Store(&s)

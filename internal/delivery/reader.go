@@ -116,3 +116,44 @@ func (r *reader) finish() {
 	r.queue = queue{}
 	r.hub.remove(r)
 }
+
+// flush fills the channel of a reader that is served by hand, and closes it after the last event.
+func (r *reader) flush() {
+	if r.left {
+		return
+	}
+	for {
+		it, ok := r.queue.pop()
+		if !ok {
+			break
+		}
+		select {
+		case r.out <- it.value():
+		default:
+			r.queue.restore(it)
+			return
+		}
+	}
+	if r.hub.ended {
+		r.left = true
+		close(r.out)
+		r.hub.remove(r)
+	}
+}
+
+// finishByHand leaves the Lost that the reader is owed, if there is room for it.
+func (r *reader) finishByHand() {
+	if r.left {
+		return
+	}
+	r.left = true
+	if it, ok := r.queue.owed(); ok {
+		select {
+		case r.out <- it.value():
+		default:
+		}
+	}
+	close(r.out)
+	r.queue = queue{}
+	r.hub.remove(r)
+}
