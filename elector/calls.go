@@ -34,24 +34,24 @@ func newCalls(lock Lock, base context.Context) *calls {
 func (c *calls) start(a *action) {
 	ctx, cancel := context.WithCancelCause(c.base)
 	c.cancels[a.call] = cancel
-	id, write, prev, next := a.call, a.kind == doWrite, a.snap, a.record
+	made := *a // the machine uses its list again
 	go func() {
-		s, err := c.do(ctx, write, prev, next)
-		c.answers <- answer{call: id, write: write, snapshot: s, err: err}
+		s, err := callLock(ctx, c.lock, &made)
+		c.answers <- answer{call: made.call, write: made.kind == doWrite, snapshot: s, err: err}
 	}()
 }
 
-// do makes the call. A lock that panics has failed, no more.
-func (c *calls) do(ctx context.Context, write bool, prev Snapshot, next Record) (s Snapshot, err error) {
+// callLock makes a call. A lock that panics has failed, no more.
+func callLock(ctx context.Context, lock Lock, a *action) (s Snapshot, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			s, err = Snapshot{}, &PanicError{Value: v, Stack: debug.Stack()}
 		}
 	}()
-	if write {
-		return c.lock.Write(ctx, prev, next)
+	if a.kind == doWrite {
+		return lock.Write(ctx, a.snap, a.record)
 	}
-	return c.lock.Read(ctx)
+	return lock.Read(ctx)
 }
 
 func (c *calls) cancel(id int, cause error) {

@@ -149,7 +149,7 @@ func (m *machine) drainAgainst(s Snapshot) {
 	case own && open:
 		m.extend(s, w)
 	case own:
-		m.view.own(s)
+		m.view.own(m.now.mono, s)
 		m.schedule(opRenew, m.now.mono)
 	case m.vacated(s):
 		m.view.snap = s
@@ -176,7 +176,7 @@ func (m *machine) cleared(s Snapshot) bool {
 func (m *machine) releaseAgainst(s Snapshot, own bool) {
 	switch {
 	case own:
-		m.view.own(s)
+		m.view.own(m.now.mono, s)
 		m.schedule(opRelease, m.now.mono)
 	case m.drain.reason == events.ReasonCleared && m.cleared(s):
 		m.view.snap = s
@@ -189,7 +189,7 @@ func (m *machine) releaseAgainst(s Snapshot, own bool) {
 
 // released: the released form is stored.
 func (m *machine) released(s Snapshot) {
-	m.view.own(s)
+	m.view.own(m.now.mono, s)
 	m.view.vacate(m.now.mono, events.HowReleased)
 	m.view.previous = m.rules.identity
 	m.lead("", time.Time{}, s.Record.Transitions)

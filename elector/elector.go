@@ -27,8 +27,12 @@ type Elector struct {
 	current atomic.Pointer[term]   // the term that is on, until just before its context is cancelled
 	status  atomic.Pointer[Status] // as of the last step of the loop
 
+	stepping sync.Mutex // one Step at a time
+	stepper  *stepper   // nil: the driver is not Step
+
 	mu     sync.Mutex
 	driven bool          // a driver has started
+	byStep bool          // it is Step
 	closed bool          // Close was called
 	done   chan struct{} // closes when the driver has ended
 	err    error         // what the driver returned
@@ -113,6 +117,13 @@ func (e *Elector) claim() error {
 	return nil
 }
 
+// isStepped reports whether the caller's own loop drives the elector, so that waiting for it could wait for ever.
+func (e *Elector) isStepped() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.byStep
+}
+
 // release ends the driver's claim: the stream of events ends with it.
 func (e *Elector) release(err error) {
 	e.mu.Lock()
@@ -172,13 +183,15 @@ func (e *Elector) Status() Status {
 // returns when the lease is released; nil at once if this candidate does not lead; ErrDrainTimeout if work did not end
 // in time; ErrInsideWork if ctx is that of the work that it would wait for. ctx bounds only the waiting: the candidate
 // steps down all the same.
+//
+// In Step mode it only asks: the next calls of Step do it.
 func (e *Elector) Resign(ctx context.Context) error {
 	ctx = orBackground(ctx)
 	if e.isInside(ctx) {
 		return ErrInsideWork
 	}
 	reply := make(chan error, 1)
-	if !e.inbox.post(func(m *mail) { m.resigns = append(m.resigns, reply) }) {
+	if !e.inbox.post(func(m *mail) { m.resigns = append(m.resigns, reply) }) || e.isStepped() {
 		return nil
 	}
 	select {
@@ -192,6 +205,8 @@ func (e *Elector) Resign(ctx context.Context) error {
 // Close stops the elector for good, in the safe order, and ends all channels of events; of what is unread then, only
 // the Lost of a term whose Acquired was read stays. It returns what Run returned; ErrInsideWork if ctx is that of the
 // work that it would wait for. ctx bounds only the waiting. It may be called more than once, and before Run.
+//
+// In Step mode it only asks: the next calls of Step do it, and a Close after the last ends the channels.
 func (e *Elector) Close(ctx context.Context) error {
 	ctx = orBackground(ctx)
 	if e.isInside(ctx) {
@@ -199,6 +214,9 @@ func (e *Elector) Close(ctx context.Context) error {
 	}
 	if !e.beginClose() {
 		e.hub.Cut()
+		return nil
+	}
+	if e.isStepped() && !e.ended() {
 		return nil
 	}
 	select {
@@ -217,6 +235,16 @@ func (e *Elector) beginClose() bool {
 	e.closed = true
 	e.inbox.post(func(m *mail) { m.stop = true })
 	return e.driven
+}
+
+// ended reports whether the driver has come to its end.
+func (e *Elector) ended() bool {
+	select {
+	case <-e.done:
+		return true
+	default:
+		return false
+	}
 }
 
 // isInside reports whether ctx belongs to work of a term of this elector.

@@ -60,7 +60,7 @@ func (m *machine) sinceLastTerm(w sent) bool { return !m.term.any || w.at.mono >
 
 // followOwn: the stored record is this candidate's, but no term goes with it.
 func (m *machine) followOwn(s Snapshot) {
-	m.view.own(s)
+	m.view.own(m.now.mono, s)
 	m.view.vacate(m.term.ended, events.HowReclaimed)
 	m.wait()
 }
@@ -102,6 +102,8 @@ func (m *machine) noteLeader() {
 			m.notBefore = 0 // another holder was seen
 		}
 		m.lead(r.Holder, r.AcquireTime, r.Transitions)
+	case m.leader == m.rules.identity:
+		m.lead("", time.Time{}, r.Transitions)
 	}
 }
 
@@ -164,7 +166,7 @@ func (m *machine) bidAnswered(c call, o outcome, s Snapshot, err error) {
 func (m *machine) won(w sent, s Snapshot) {
 	switch {
 	case m.ask != askContend:
-		m.view.own(s)
+		m.view.own(m.now.mono, s)
 		m.enter(StateFollowing)
 	case m.trusts(w.at):
 		m.beginTerm(s, w)
@@ -186,7 +188,7 @@ func (m *machine) beginTerm(s Snapshot, w sent) {
 		a.vacant = m.now.mono - m.bid.since
 	}
 	m.do(a)
-	m.view.own(s)
+	m.view.own(m.now.mono, s)
 	m.lead(m.rules.identity, w.record.AcquireTime, w.record.Transitions)
 	m.schedule(opRenew, plus(w.at.mono, m.rules.period))
 }

@@ -153,6 +153,51 @@ func TestGoneIsNotFree(t *testing.T) {
 	}
 }
 
+// A renewal that went unseen before the record was emptied or cut by hand does not make it look like a release.
+func TestGoneIsNotFreeAfterAnUnseenRenewal(t *testing.T) {
+	for name, edit := range map[string]func(*Record){
+		"emptied":             func(r *Record) { r.Holder = "" },
+		"cut":                 func(r *Record) { r.LeaseDuration = time.Second },
+		"emptied and cut":     func(r *Record) { r.Holder, r.LeaseDuration = "", time.Second },
+		"emptied, no mark":    func(r *Record) { r.Holder, r.Mark = "", "" },
+		"emptied, transition": func(r *Record) { r.Holder, r.Transitions = "", 7 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := follower(t)
+			live := r.foreign()
+			r.read(live, nil)
+			r.tickTo(opRead)
+			seen := r.now.mono
+			rec := live.Record
+			rec.RenewTime = rec.RenewTime.Add(time.Second)
+			edit(&rec)
+			if got := seen + r.freeAfter(r.snap(rec)); got != 15*time.Second {
+				t.Errorf("the lock is free at %v, want 15s", got)
+			}
+		})
+	}
+}
+
+// A follower that could not look for longer than a RenewPeriod may have missed any number of renewals.
+func TestGoneIsNotFreeToACandidateThatWasBlind(t *testing.T) {
+	for _, c := range vanish {
+		t.Run(c.name, func(t *testing.T) {
+			r := follower(t)
+			live := r.foreign()
+			r.read(live, nil)
+			r.tickTo(opRead)
+			r.wait(time.Minute)
+			r.take(r.m.tick(r.now))
+			r.tickTo(opRead)
+			seen := r.now.mono
+			rec := live.Record
+			if got := r.freeAfter(c.how(r, rec)); got != 15*time.Second {
+				t.Errorf("the lock is free %v after %v, want a whole lease duration", got, seen)
+			}
+		})
+	}
+}
+
 func TestARealReleaseIsFreeAtOnce(t *testing.T) {
 	for name, released := range map[string]Record{
 		"renewTime changed": {RenewTime: epoch.Add(time.Second), LeaseDuration: time.Second},
@@ -222,6 +267,16 @@ func TestADamagedRecordIsHeldByAnUnknown(t *testing.T) {
 	}
 	if n := countIn(r.drain(), "error(read decode)"); n != 1 {
 		t.Errorf("it was told of %d times, want once for the same bytes", n)
+	}
+}
+
+func TestDamageThatIsDeletedIsWaitedOutAllTheSame(t *testing.T) {
+	r := follower(t)
+	r.read(r.damaged(), nil)
+	r.tickTo(opRead)
+	seen := r.now.mono
+	if got := seen + r.freeAfter(Snapshot{}); got != 15*time.Second {
+		t.Errorf("it is free at %v, want 15s", got)
 	}
 }
 

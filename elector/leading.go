@@ -9,7 +9,7 @@ import (
 // extend: a renewal is stored, while the term is on or winds down.
 func (m *machine) extend(s Snapshot, w sent) {
 	m.term.trust = w.at
-	m.view.own(s)
+	m.view.own(m.now.mono, s)
 	m.do(action{kind: doExtend, sent: w.at, roundTrip: m.now.mono - w.at.mono})
 	m.schedule(opRenew, max(plus(w.at.mono, m.rules.period), m.now.mono))
 }
@@ -41,7 +41,7 @@ func (m *machine) leadAgainst(s Snapshot) {
 // stillOwn: the stored record is this term's, by a write whose answer was lost if it was open.
 func (m *machine) stillOwn(w sent, open bool, s Snapshot) {
 	if !open {
-		m.view.own(s)
+		m.view.own(m.now.mono, s)
 		m.schedule(opRenew, m.now.mono)
 		return
 	}

@@ -7,19 +7,30 @@ import (
 	"github.com/seed2c765205/elect/events"
 )
 
+// logLine returns a function that logs one event; nil if nothing is to be logged.
+func (e *Elector) logLine() func(events.Event) {
+	if e.config.Logger == nil {
+		return nil
+	}
+	log := e.config.Logger.With("lock", e.config.Lock.String(), "identity", e.config.Identity)
+	return func(event events.Event) {
+		log.LogAttrs(context.Background(), levelOf(event), event.String(), slog.Any("event", event))
+	}
+}
+
 // startLog logs events from a goroutine of its own, as any other reader: a handler that blocks must not delay the end
 // of a term. The function it returns waits for the last line.
 func (e *Elector) startLog() (finish func()) {
-	if e.config.Logger == nil {
+	line := e.logLine()
+	if line == nil {
 		return func() {}
 	}
-	log := e.config.Logger.With("lock", e.config.Lock.String(), "identity", e.config.Identity)
 	done := make(chan struct{})
 	stream := e.hub.Subscribe(context.Background())
 	go func() {
 		defer close(done)
 		for event := range stream {
-			log.LogAttrs(context.Background(), levelOf(event), event.String(), slog.Any("event", event))
+			line(event)
 		}
 	}()
 	return func() { <-done }

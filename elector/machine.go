@@ -479,7 +479,7 @@ func (m *machine) stored(c call, s Snapshot) {
 	case c.op == opRelease:
 		m.released(s)
 	case m.state == StateDraining && m.drain.idle():
-		m.view.own(s)
+		m.view.own(m.now.mono, s)
 	default:
 		m.extend(s, c.write)
 	}

@@ -138,6 +138,12 @@ func (t *term) end(cause error) (out bool) {
 	return out
 }
 
+func (t *term) isOver() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.over
+}
+
 // working reports whether work of the term is out.
 func (t *term) working() bool {
 	t.mu.Lock()

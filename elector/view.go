@@ -10,8 +10,9 @@ import (
 // judged by change alone: a record is expired when its stored bytes have not changed, on this candidate's monotonic
 // hand, for the duration written in it. Times in the record are never compared with a clock.
 type view struct {
-	snap    Snapshot // the last state read or written; Version "" if nothing is stored
-	looked  bool     // some state is known
+	snap    Snapshot      // the last state read or written; Version "" if nothing is stored
+	looked  bool          // some state is known
+	at      time.Duration // when it was read
 	until   time.Duration
 	live    known         // the last record that was seen to be held by somebody
 	longest time.Duration // the last duration read from this lock
@@ -25,24 +26,30 @@ type view struct {
 
 // known is a live record as it stood, to wait out if it vanishes without having been released.
 type known struct {
-	ok        bool
-	holder    string
-	renewTime time.Time
-	until     time.Duration
+	ok       bool
+	unseen   bool // it is only assumed that there was one
+	record   Record
+	duration time.Duration // for which it is waited
+	until    time.Duration
 }
 
 // patience is how long candidates wait, from Config.
 type patience struct {
 	own     time.Duration // LeaseDuration
+	blink   time.Duration // RenewPeriod: how long one may look away and miss no more than one renewal
 	most    time.Duration // MaxRecordDuration; 0: no cap
 	rewrite bool          // CorruptPolicy RewriteAtOnce
 }
 
 // look takes in a state that was read at now. The zero Snapshot means that nothing is stored.
 func (v *view) look(now time.Duration, s Snapshot, p patience) {
-	first := !v.looked
-	changed := first || s.Stamp != v.snap.Stamp || s.Version == "" != (v.snap.Version == "")
-	v.snap, v.looked = s, true
+	first, moved := !v.looked, s.Version != v.snap.Version
+	changed := first || s.Stamp != v.snap.Stamp || (moved && (s.empty() || v.snap.empty() || s.Damage != nil))
+	if blind := !first && now-v.at > p.blink; blind && (changed || moved || s.empty()) {
+		changed = true
+		v.suspect(now, p)
+	}
+	v.snap, v.looked, v.at = s, true, now
 	switch {
 	case s.Damage != nil:
 		v.lookAtDamage(now, changed, p)
@@ -53,14 +60,30 @@ func (v *view) look(now time.Duration, s Snapshot, p patience) {
 	}
 }
 
-// lookAtDamage: an unreadable record is held by an unknown, from the first sight of those bytes.
+// suspect: the candidate has not looked for long, and what is stored may have changed meanwhile. A holder may have
+// renewed, another may have begun, the same bytes may have been put back over a renewal. What is found then is no proof
+// that the lock is free.
+func (v *view) suspect(now time.Duration, p patience) {
+	if v.live.ok {
+		v.live.until = max(v.live.until, plus(now, v.live.duration))
+		return
+	}
+	d := v.duration(0, p)
+	v.live = known{ok: true, unseen: true, record: v.snap.Record, duration: d, until: plus(now, d)}
+}
+
+// lookAtDamage: an unreadable record is held by an unknown, from the first sight of those bytes. Equal bytes at another
+// version start the wait again: unlike a record, damage can come back byte for byte over a holder's repair.
 func (v *view) lookAtDamage(now time.Duration, changed bool, p patience) {
 	if p.rewrite {
 		v.vacate(now, events.HowRepaired)
 		return
 	}
 	if changed {
-		v.hold(max(plus(now, v.duration(0, p)), v.live.waitUntil(now)))
+		d := v.duration(0, p)
+		until := max(plus(now, d), v.live.waitUntil(now))
+		v.hold(until)
+		v.live = known{ok: true, unseen: true, record: v.live.record, duration: d, until: until}
 	}
 	if now >= v.until {
 		v.vacate(v.until, events.HowRepaired)
@@ -70,13 +93,13 @@ func (v *view) lookAtDamage(now time.Duration, changed bool, p patience) {
 func (v *view) lookAtHolder(now time.Duration, changed bool, p patience) {
 	r := &v.snap.Record
 	if changed {
-		until := plus(now, v.duration(r.LeaseDuration, p))
+		d := v.duration(r.LeaseDuration, p)
+		until := plus(now, d)
 		if v.live.untouched(r) {
-			// No holder shortens its own lease without renewing it.
-			until = max(until, v.live.until)
+			until, d = max(until, v.live.until), max(d, v.live.duration)
 		}
 		v.hold(until)
-		v.live = known{ok: true, holder: r.Holder, renewTime: r.RenewTime, until: until}
+		v.live = known{ok: true, record: *r, duration: d, until: until}
 		v.previous = r.Holder
 	}
 	if now >= v.until {
@@ -105,8 +128,8 @@ func (v *view) lookAtNobody(now time.Duration, first bool) {
 }
 
 // own notes that the stored record is this candidate's own.
-func (v *view) own(s Snapshot) {
-	v.snap, v.looked = s, true
+func (v *view) own(now time.Duration, s Snapshot) {
+	v.snap, v.looked, v.at = s, true, now
 	v.live, v.previous = known{}, s.Record.Holder
 	v.hold(0)
 }
@@ -138,8 +161,19 @@ func (v *view) duration(d time.Duration, p patience) time.Duration {
 	return d
 }
 
-// untouched: r carries the renewTime of the live record that was known, so its holder did not write it.
-func (k *known) untouched(r *Record) bool { return k.ok && k.renewTime.Equal(r.RenewTime) }
+// untouched reports whether r came about without the holder of the known record: it carries that record's renewTime, or
+// it is that record, perhaps renewed unseen, with the holder emptied or the duration cut. A holder that lets go touches
+// both times, or drops them.
+func (k *known) untouched(r *Record) bool {
+	if !k.ok || k.record.RenewTime.Equal(r.RenewTime) {
+		return k.ok
+	}
+	if k.unseen {
+		return !r.AcquireTime.Equal(r.RenewTime) && !r.AcquireTime.IsZero() && !r.RenewTime.IsZero()
+	}
+	sameTerm := !r.AcquireTime.IsZero() && r.AcquireTime.Equal(k.record.AcquireTime)
+	return sameTerm && (r.Holder == "" || r.LeaseDuration < k.record.LeaseDuration)
+}
 
 func (k *known) waitUntil(now time.Duration) time.Duration {
 	if k.ok {

@@ -8,199 +8,148 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// A Clock is a fake clock with the two hands of a real machine. Make it with NewClock. It stands still until it is
-// moved:
-//
-//   - The monotonic hand, by which timers fire and Since measures, is moved by Step alone.
-//   - The wall hand, which Now shows, is moved by Step too, and alone by Jump and Suspend.
-//
-// A time from Now remembers how the hands stood when it was read, as a real one does: Since is right over any number of
-// jumps. It remembers that by its Location, which every jump renews; so Add, Round, Truncate and comparisons keep it, UTC
-// and In lose it. Since takes a time that did not come from Now, or lost its Location, as one of the present: wall time
-// against wall time. Times from Now are in UTC; compare them with Equal, not with ==.
-//
-// All methods are safe for concurrent use. Timers, tickers and functions behave as those of package time do: after
-// Stop or Reset no old tick is received, and what is due when it is set is due at once.
-//
-// # Driving an election
-//
-// In a testing/synctest bubble, make the clock with WithSettle(synctest.Wait). Then one Step drives everything that
-// waits for the clock, however long the step is: before it moves and after each timer, it lets all goroutines of the
-// bubble run until they wait, so that what they set next is in its place. Nothing is late or early, not by a
-// nanosecond:
-//
-//	synctest.Test(t, func(t *testing.T) {
-//		c := electortest.NewClock(time.Now(), electortest.WithSettle(synctest.Wait))
-//		e, _ := elector.New(elector.Config{Lock: lock, Clock: c})
-//		ctx, cancel := context.WithCancel(t.Context())
-//		go e.Run(ctx)
-//		c.Step(time.Hour) // acquired at 0 s, renewed at 5 s, 10 s, …
-//		cancel()
-//		synctest.Wait()
-//	})
-//
-// Without that, woken goroutines run whenever they do: what they set after the clock has moved on counts from then.
-// Steps to one deadline at a time (Next) and BlockUntil between them help then.
-type Clock struct {
-	settle func()
-
-	stepping sync.Mutex // held while the clock is moved by Step
-
-	mu      sync.Mutex
-	start   time.Time
-	mono    time.Duration // since start
-	epoch   *time.Location
-	offsets map[*time.Location]time.Duration // wall minus monotonic hand, by epoch
-	timers  schedule
-	added   *sync.Cond // a timer was set
-}
-
 var (
-	_ clock.WithTicker           = (*Clock)(nil)
 	_ clock.WithDelayedExecution = (*Clock)(nil)
+	_ clock.WithTicker           = (*Clock)(nil)
 )
 
-// A ClockOption changes how NewClock makes a Clock.
-type ClockOption func(*Clock)
-
-// WithSettle lets Step call settle before it moves the clock and after each timer. settle shall return when all
-// goroutines that the clock has woken wait again, as synctest.Wait does in its bubble.
-func WithSettle(settle func()) ClockOption { return func(c *Clock) { c.settle = settle } }
+// A Clock is a fake clock with two hands, as a real machine's has: a monotonic one, by which timers fire and Since
+// measures, and a wall one, which Now shows and which an administrator, NTP or a suspended machine may move by itself.
+// Both stand still until the test moves them. Make it with NewClock.
+//
+//   - Step moves both hands: time passes.
+//   - Jump moves the wall hand only: somebody set the clock.
+//   - Suspend moves the wall hand only: the machine slept.
+//
+// A time from Now remembers, as a real time.Time does with its monotonic reading, when it was read: Since tells the
+// monotonic time since then, whatever jumps came in between. It remembers it in its Location, a zone of its own named
+// UTC, so that it survives Add and Round(0), but not UTC, In, or being written and read. For a time of other origin,
+// Since assumes that the wall hand has always been as it is. Compare times by Equal rather than by ==.
+//
+// Timers follow the rules of package time since Go 1.23: after Stop or Reset no stale tick is received. A timer that
+// is set to zero or less fires at once.
+//
+// All methods are safe for concurrent use, in a testing/synctest bubble and outside. A Clock that is used in a bubble
+// must be made there.
+type Clock struct {
+	mu     sync.Mutex
+	armed  sync.Cond                    // a timer was armed
+	mono   time.Duration                // the monotonic hand: since the clock was made
+	goal   time.Duration                // where the steps asked for so far end
+	zone   *time.Location               // marks the times that are read now
+	bases  map[*time.Location]time.Time // the wall hand at mono 0, as it was when times of a zone were read
+	timers []*timer                     // armed, in the order of arming
+	settle func()
+}
 
 // NewClock makes a clock whose wall hand shows start.
-func NewClock(start time.Time, options ...ClockOption) *Clock {
-	c := &Clock{settle: func() {}, start: start.UTC().Round(0), offsets: make(map[*time.Location]time.Duration)}
-	c.added = sync.NewCond(&c.mu)
-	c.begin(0)
-	for _, o := range options {
-		o(c)
-	}
+func NewClock(start time.Time) *Clock {
+	c := &Clock{bases: make(map[*time.Location]time.Time)}
+	c.armed.L = &c.mu
+	c.setBase(start)
 	return c
 }
 
-// begin begins an epoch with another distance between the hands.
-func (c *Clock) begin(offset time.Duration) {
-	c.epoch = time.FixedZone("UTC", 0) // a new pointer each time
-	c.offsets[c.epoch] = offset
-}
-
-// Now is the time that the wall hand shows.
+// Now shows the wall hand. It prints as UTC.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now()
 }
 
-func (c *Clock) now() time.Time {
-	return c.start.Add(c.mono).Add(c.offsets[c.epoch]).In(c.epoch)
-}
-
-// Since is by how much the monotonic hand has moved since t was read from Now.
+// Since is the monotonic time that has passed since t was read from this clock.
 func (c *Clock) Since(t time.Time) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	offset, ok := c.offsets[t.Location()]
+	base, ok := c.bases[t.Location()]
 	if !ok {
-		offset = c.offsets[c.epoch]
+		base = c.bases[c.zone]
 	}
-	return c.start.Add(c.mono).Sub(t.Add(-offset))
+	return base.Add(c.mono).Sub(t)
 }
 
-// Jump moves the wall hand alone, forward or back, as setting the time of a machine does. No timer fires.
+// Step moves both hands by d and fires the timers that become due, one after another in the order of their deadlines,
+// and of their arming where those are equal. While a timer fires, both hands stand exactly at its deadline; a timer
+// that is armed meanwhile is fired too, if it becomes due. The function of an AfterFunc runs on the goroutine of Step,
+// which goes on when it has returned, and may use the clock.
+//
+// A d of zero or less moves nothing. Steps taken at once add up.
+func (c *Clock) Step(d time.Duration) {
+	c.rest()
+	goal := c.aim(d)
+	for c.advance(goal) {
+		c.rest()
+	}
+}
+
+// aim tells where a step by d ends.
+func (c *Clock) aim(d time.Duration) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.goal = later(c.goal, max(d, 0))
+	return c.goal
+}
+
+// advance moves on to the next deadline and fires its timer, or to goal if none is before, and then returns false.
+func (c *Clock) advance(goal time.Duration) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.earliest()
+	if t == nil || t.when > goal {
+		c.mono = max(c.mono, goal)
+		return false
+	}
+	c.mono = max(c.mono, t.when)
+	c.fire(t)
+	return true
+}
+
+// Settle makes each Step call wait before it first moves the hands, and after each timer that fired: so that what the
+// timer woke has done its work, and armed its next timer, before time goes on. In a testing/synctest bubble wait is
+// synctest.Wait; it turns any Step into an exact one. nil, the default, waits for nothing. No lock is held meanwhile.
+func (c *Clock) Settle(wait func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.settle = wait
+}
+
+// Jump moves the wall hand by d, which may be negative, as setting the clock does. No timer fires.
 func (c *Clock) Jump(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.begin(c.offsets[c.epoch] + d)
+	c.setBase(c.bases[c.zone].Add(d))
 }
 
-// Suspend is what a process sees of a machine, with Linux, that sleeps for d: when it wakes up, the wall hand has moved,
-// the monotonic hand has not, and all timers are as far from their deadlines as before. It panics if d is negative.
+// Suspend is what a machine sees that slept for d: the wall hand has moved. The monotonic hand has not, as
+// CLOCK_MONOTONIC, which Go uses, stands still on Linux while the machine is suspended; so no timer fires, and those
+// that are armed are late by d on the wall. A d of zero or less does nothing.
 func (c *Clock) Suspend(d time.Duration) {
-	mustNotBeNegative("Suspend", d)
-	c.Jump(d)
-}
-
-// Step moves both hands by d. Timers whose deadlines lie on the way fire one after another, in the order of their
-// deadlines and, at the same deadline, in the order in which they were set; while one fires, the clock shows its
-// deadline. Timers that are set meanwhile take their place in that order. Functions of AfterFunc run on the goroutine
-// that calls Step: they may use the clock, but not step it.
-//
-// Steps from several goroutines happen one after another. It panics if d is negative.
-func (c *Clock) Step(d time.Duration) {
-	mustNotBeNegative("Step", d)
-	c.stepping.Lock()
-	defer c.stepping.Unlock()
-	c.settle()
-	target := c.target(d)
-	for {
-		fire := c.advance(target)
-		if fire == nil {
-			break
-		}
-		fire()
-		c.settle()
+	if d > 0 {
+		c.Jump(d)
 	}
 }
 
-func (c *Clock) target(d time.Duration) time.Duration {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return plus(c.mono, d)
+// setBase begins a new zone, from which Since knows the times read from now on.
+func (c *Clock) setBase(base time.Time) {
+	c.zone = time.FixedZone("UTC", 0)
+	c.bases[c.zone] = base.Round(0).In(c.zone)
 }
 
-// advance moves the clock to the next deadline up to target, and returns what is to be done without the lock; or to
-// target, and returns nil.
-func (c *Clock) advance(target time.Duration) (fire func()) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	t := c.timers.first()
-	if t == nil || t.deadline > target {
-		c.mono = target
-		return nil
-	}
-	c.mono = t.deadline
-	c.timers.remove(t)
-	return t.fire()
-}
+func (c *Clock) now() time.Time { return c.bases[c.zone].Add(c.mono) }
 
-// Next tells how far the earliest deadline is, and whether there is one. Step by that much fires it.
-func (c *Clock) Next() (time.Duration, bool) {
+func (c *Clock) rest() {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	t := c.timers.first()
-	if t == nil {
-		return 0, false
-	}
-	return t.deadline - c.mono, true
-}
-
-// Timers is how many timers, tickers, functions and sleepers wait for the clock.
-func (c *Clock) Timers() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.timers.len()
-}
-
-// BlockUntil returns when at least n timers, tickers, functions and sleepers wait for the clock: when the code under
-// test has come that far. In a bubble, synctest.Wait does better.
-func (c *Clock) BlockUntil(n int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for c.timers.len() < n {
-		c.added.Wait()
+	wait := c.settle
+	c.mu.Unlock()
+	if wait != nil {
+		wait()
 	}
 }
 
-func mustNotBeNegative(method string, d time.Duration) {
-	if d < 0 {
-		panic("electortest: Clock." + method + ": the duration " + d.String() + " is negative; only Jump goes back")
-	}
-}
-
-// plus adds and saturates.
-func plus(t, d time.Duration) time.Duration {
-	if d > 0 && t > math.MaxInt64-d {
+// later adds a duration that is not negative, as far as durations go.
+func later(at, d time.Duration) time.Duration {
+	if d > math.MaxInt64-at {
 		return math.MaxInt64
 	}
-	return t + d
+	return at + d
 }

@@ -1,37 +1,38 @@
-// Package electortest has what tests of elections need, and tests of services that take part in them:
+// Package electortest helps to test what is built on an elector: a clock with two hands, a lock that can fail, and
+// expectations on streams of events. It needs no cluster.
 //
-//   - Clock is a fake clock with two hands, for steps, wall jumps and suspends.
-//   - Lock puts faults on one candidate's way to a lock.
-//   - Expect reads events until those came that were expected, and tells what came if they did not.
-//   - Term is an events.Term without an elector, for code that takes one.
+//   - In a testing/synctest bubble an elector needs no fake clock at all: bubble time is exact, and Expect lets it pass.
+//   - Clock is for what a bubble cannot do: jumps of the wall clock and suspended machines. In a bubble, with
+//     Settle(synctest.Wait), one Step of an hour shows every event of that hour at its exact time.
+//   - Lock stands between one candidate and the lock that it shares with others, and cuts it off, slows it down, loses
+//     its answers, lets its calls hang, refuses them, or damages the record.
+//   - NewTerm makes an events.Term for code that takes one.
 //
-// Together with the lock in memory (locks.NewMemory), a testing/synctest bubble and Clock's WithSettle, a test of a
-// whole fail-over is exact and takes no time:
+// A test of a whole fail-over is exact, and takes no time:
 //
 //	func TestFailOver(t *testing.T) {
 //		synctest.Test(t, func(t *testing.T) {
-//			clock := electortest.NewClock(time.Now(), electortest.WithSettle(synctest.Wait))
 //			shared := locks.NewMemory()
-//			lock := electortest.NewLock(shared, clock)
-//			first, _ := elector.New(elector.Config{Lock: lock, Identity: "first", Clock: clock})
-//			second, _ := elector.New(elector.Config{Lock: shared, Identity: "second", Clock: clock})
+//			lock := electortest.NewLock(shared, nil)
+//			first, _ := elector.New(elector.Config{Lock: lock, Identity: "first"})
+//			second, _ := elector.New(elector.Config{Lock: shared, Identity: "second"})
 //			ctx, cancel := context.WithCancel(t.Context())
 //			go first.Run(ctx)
-//			clock.Step(time.Second)
+//			electortest.Expect[events.Acquired](t, first.Events())
 //			go second.Run(ctx)
-//			clock.Step(time.Minute)
+//			time.Sleep(time.Minute)
+//			synctest.Wait()
 //
-//			lock.BlackHole()
-//			clock.Step(time.Minute)
-//			electortest.Expect(t, first.Events(), electortest.Acquired(), electortest.Lost(events.ReasonExpired))
-//			electortest.Expect(t, second.Events(), electortest.Acquired(events.HowExpired))
+//			lock.BlackHole() // the last renewal was sent at this instant
+//			cutOff := time.Now()
+//			lost := electortest.Expect[events.Lost](t, first.Events())
+//			fmt.Println(lost.Time.Sub(cutOff), lost) // after 10s: expired
+//			acquired := electortest.Expect[events.Acquired](t, second.Events())
+//			fmt.Println(acquired.Previous, acquired.How) // first, expired
 //
 //			lock.Heal()
 //			cancel()
-//			clock.Step(time.Minute)
 //			_, _ = first.Close(context.Background()), second.Close(context.Background())
 //		})
 //	}
-//
-// Nothing here is meant for programs that are not tests.
 package electortest

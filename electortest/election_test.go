@@ -29,13 +29,14 @@ func elect(t *testing.T, test func(t *testing.T, e *election)) {
 		e := newElection(t)
 		defer e.end()
 		e.clock.Step(0)
-		electortest.ExpectExactly(t, e.Events(), electortest.Acquired(events.HowFree), electortest.LeaderChanged("", "a"))
+		electortest.ExpectExactly(t, e.Events(), events.Acquired{How: events.HowFree}, events.LeaderChanged{To: "a"})
 		test(t, e)
 	})
 }
 
 func newElection(t *testing.T) *election {
-	c := electortest.NewClock(noon, electortest.WithSettle(synctest.Wait))
+	c := electortest.NewClock(noon)
+	c.Settle(synctest.Wait)
 	l := electortest.NewLock(memory.New(), c)
 	e, err := elector.New(elector.Config{Lock: l, Identity: "a", Clock: c, Rand: rand.New(rand.NewPCG(1, 1))})
 	if err != nil {
@@ -108,12 +109,12 @@ func TestOneStepDrivesAWholeElection(t *testing.T) {
 		if writes := e.lock.Writes(); writes != 2+720 {
 			t.Errorf("%d writes after an hour, want one every 5s", writes)
 		}
-		renewed := electortest.Next[events.Renewed](t, e.Events())
+		renewed := electortest.Expect[events.Renewed](t, e.Events())
 		if renewed.Skipped != 719 || !renewed.ValidUntil.Equal(noon.Add(time.Hour+15*time.Second)) {
 			t.Errorf("the last renewal has skipped %d and is valid until %v", renewed.Skipped, renewed.ValidUntil)
 		}
 		e.stop()
-		electortest.Expect(t, e.Events(), electortest.Lost(events.ReasonStopped), electortest.LeaderChanged("a", ""))
+		electortest.ExpectExactly(t, e.Events(), events.Lost{Reason: events.ReasonStopped}, events.LeaderChanged{From: "a"})
 	})
 }
 
@@ -129,7 +130,7 @@ func TestTrustEndsOnTheNanosecond(t *testing.T) {
 		if term.Valid() || term.Context().Err() == nil {
 			t.Error("the term goes on after its time")
 		}
-		if lost := electortest.Next[events.Lost](t, e.Events()); lost.Reason != events.ReasonExpired || !lost.Time.Equal(noon.Add(10*time.Second)) {
+		if lost := electortest.Expect[events.Lost](t, e.Events()); lost.Reason != events.ReasonExpired || !lost.Time.Equal(noon.Add(10*time.Second)) {
 			t.Errorf("what came is %v at %v", lost, lost.Time)
 		}
 	})
@@ -155,7 +156,7 @@ func TestAJumpForwardEndsTheTermAtItsNextWakeUp(t *testing.T) {
 		if term.Context().Err() == nil {
 			t.Error("the context goes on 2s after the jump")
 		}
-		if lost := electortest.Next[events.Lost](t, e.Events()); lost.Reason != events.ReasonExpired {
+		if lost := electortest.Expect[events.Lost](t, e.Events()); lost.Reason != events.ReasonExpired {
 			t.Errorf("what came is %v", lost)
 		}
 	})
@@ -193,6 +194,6 @@ func TestASuspendEndsTheTermAndTheTimersWait(t *testing.T) {
 		if e.IsLeader() {
 			t.Error("the term is valid after 10 of 10s")
 		}
-		electortest.Expect(t, e.Events(), electortest.Lost(events.ReasonExpired))
+		electortest.ExpectExactly(t, e.Events(), events.Lost{Reason: events.ReasonExpired})
 	})
 }

@@ -62,25 +62,30 @@ func ExampleTerm() {
 // The test in the package comment.
 func TestFailOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		clock := electortest.NewClock(time.Now(), electortest.WithSettle(synctest.Wait))
 		shared := memory.New()
-		lock := electortest.NewLock(shared, clock)
-		first, _ := elector.New(elector.Config{Lock: lock, Identity: "first", Clock: clock})
-		second, _ := elector.New(elector.Config{Lock: shared, Identity: "second", Clock: clock})
+		lock := electortest.NewLock(shared, nil)
+		first, _ := elector.New(elector.Config{Lock: lock, Identity: "first"})
+		second, _ := elector.New(elector.Config{Lock: shared, Identity: "second"})
 		ctx, cancel := context.WithCancel(t.Context())
 		go first.Run(ctx)
-		clock.Step(time.Second)
+		electortest.Expect[events.Acquired](t, first.Events())
 		go second.Run(ctx)
-		clock.Step(time.Minute)
+		time.Sleep(time.Minute)
+		synctest.Wait()
 
 		lock.BlackHole()
-		clock.Step(time.Minute)
-		electortest.Expect(t, first.Events(), electortest.Acquired(), electortest.Lost(events.ReasonExpired))
-		electortest.Expect(t, second.Events(), electortest.Acquired(events.HowExpired))
+		cutOff := time.Now()
+		lost := electortest.Expect[events.Lost](t, first.Events())
+		if after := lost.Time.Sub(cutOff); after != 10*time.Second || lost.Reason != events.ReasonExpired {
+			t.Errorf("after %v: %v", after, lost)
+		}
+		acquired := electortest.Expect[events.Acquired](t, second.Events())
+		if acquired.Previous != "first" || acquired.How != events.HowExpired {
+			t.Error(acquired)
+		}
 
 		lock.Heal()
 		cancel()
-		clock.Step(time.Minute)
 		_, _ = first.Close(context.Background()), second.Close(context.Background())
 	})
 }

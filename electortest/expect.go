@@ -1,7 +1,9 @@
 package electortest
 
 import (
+	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -9,135 +11,104 @@ import (
 	"github.com/seed2c765205/elect/events"
 )
 
-// patience is far beyond what any election takes. In a synctest bubble it is virtual, so that an event that never comes
-// fails the test with a story, at once; elsewhere the time limit of go test comes first.
+// patience is far beyond what any election takes. In a testing/synctest bubble it is virtual: an event that never comes
+// fails the test with a story, at once. Elsewhere the time limit of go test comes first.
 const patience = 24 * time.Hour
 
-// most is how many events a story tells at most: the last ones.
-const most = 50
-
-// Expect reads events until each matcher has matched one, in this order, and returns those. It skips events that the
-// matcher in turn does not match. If the channel closes before, or nothing more comes, it ends the test and tells what
-// came. It must be called from the test's goroutine.
+// Expect reads from stream until an event of the kind E for which every condition holds, skipping others, and returns
+// it. If the stream closes before, the test fails at once and shows what came instead.
 //
-// It blocks without a time limit of its own: in a testing/synctest bubble, that lets virtual time pass, up to a day;
-// elsewhere, the time limit of go test holds. It moves no Clock.
-func Expect(t testing.TB, from <-chan events.Event, want ...Matcher) []events.Event {
+// Expect blocks until then: in a testing/synctest bubble that lets virtual time pass, a day at most; elsewhere go test's
+// own time limit holds. It moves no Clock. It must be called from the goroutine of the test.
+func Expect[E events.Event](t testing.TB, stream <-chan events.Event, where ...func(E) bool) E {
 	t.Helper()
-	return tell(t, from, want, func(s *story) {
-		for !s.complete() && s.read() {
-			s.match()
+	var found E
+	s := newStory(stream)
+	defer s.end()
+	for {
+		event, why := s.next()
+		if why != "" {
+			t.Fatalf("%s before %s came; %s", why, expected(found, where), s)
 		}
-	})
-}
-
-// ExpectExactly is Expect, except that it skips nothing: the next events must be these. It does not look at what comes
-// after them.
-func ExpectExactly(t testing.TB, from <-chan events.Event, want ...Matcher) []events.Event {
-	t.Helper()
-	return tell(t, from, want, func(s *story) {
-		for !s.complete() && s.read() && s.match() {
+		if e, ok := event.(E); ok && holds(e, where) {
+			return e
 		}
-	})
-}
-
-// Next is Expect for one event of the kind E, whatever it says, such as Next[events.Lost](t, ch).
-func Next[E events.Event](t testing.TB, from <-chan events.Event) E {
-	t.Helper()
-	var zero E
-	kind := strings.TrimPrefix(fmt.Sprintf("%T", zero), "events.")
-	e, _ := Expect(t, from, Match("an event of the kind "+kind, func(e events.Event) bool { _, ok := e.(E); return ok }))[0].(E)
-	return e
-}
-
-// tell lets a story happen, and ends the test if it is not complete then.
-func tell(t testing.TB, from <-chan events.Event, want []Matcher, happen func(*story)) []events.Event {
-	t.Helper()
-	limit := time.NewTimer(patience)
-	defer limit.Stop()
-	s := story{from: from, limit: limit.C, want: want}
-	happen(&s)
-	if !s.complete() {
-		t.Fatal(s.String())
 	}
-	return s.matched
 }
 
-// A story is what was expected and what came.
-type story struct {
-	from    <-chan events.Event
-	limit   <-chan time.Time
-	want    []Matcher
-	matched []events.Event
-	came    []line
-	why     string // it broke off
+// ExpectExactly reads as many events as are wanted, and fails the test unless each is of the wanted kind and agrees
+// with it in every field that is set there: instants by Equal, errors by errors.Is. A zero field says nothing:
+// events.Lost{} is any Lost. ExpectExactly skips nothing, but does not look at what comes afterwards. It blocks as Expect
+// does.
+func ExpectExactly(t testing.TB, stream <-chan events.Event, want ...events.Event) {
+	t.Helper()
+	s := newStory(stream)
+	defer s.end()
+	for i, w := range want {
+		event, why := s.next()
+		if why != "" {
+			t.Fatalf("%s before event %d, %s, came; %s", why, i+1, describe(w), s)
+		}
+		if field := differs(event, w); field != "" {
+			t.Fatalf("event %d is not %s (see %s); %s", i+1, describe(w), field, s)
+		}
+	}
 }
 
-// A line is an event that came, and whether it was expected.
-type line struct {
-	event events.Event
-	by    string // the matcher that took it; "" if it was skipped
-}
-
-func (s *story) complete() bool { return len(s.matched) == len(s.want) }
-
-// read takes in the next event, and reports false if there is none.
-func (s *story) read() bool {
-	select {
-	case e, ok := <-s.from:
-		if !ok {
-			s.why = "then the channel closed"
+func holds[E events.Event](e E, where []func(E) bool) bool {
+	for _, condition := range where {
+		if !condition(e) {
 			return false
 		}
-		s.came = append(s.came, line{event: e})
-		return true
-	case <-s.limit:
-		s.why = fmt.Sprintf("it did not come within %v", patience)
-		return false
 	}
-}
-
-// match reports whether the last event is what is expected next.
-func (s *story) match() bool {
-	last := &s.came[len(s.came)-1]
-	next := s.want[len(s.matched)]
-	if !next.match(last.event) {
-		return false
-	}
-	last.by = next.want
-	s.matched = append(s.matched, last.event)
 	return true
 }
 
-// String is, for example:
-//
-//	events: want lost (expired), event 2 of 2 that are expected; what came:
-//	  12:00:00.000  acquired by "a": free, token 1, vacant 0s  <- acquired
-//	  12:00:05.000  renewed by "a": token 1, …
-//	  then the channel closed
-func (s *story) String() string {
-	var b strings.Builder
-	n := len(s.matched)
-	fmt.Fprintf(&b, "events: want %s, event %d of %d that are expected; what came:\n", s.want[n].want, n+1, len(s.want))
-	came := s.came
-	if more := len(came) - most; more > 0 {
-		fmt.Fprintf(&b, "  %d events, and then\n", more)
-		came = came[more:]
+func expected[E events.Event](e E, where []func(E) bool) string {
+	if len(where) == 0 {
+		return kind(e)
 	}
-	for _, l := range came {
-		fmt.Fprintf(&b, "  %s\n", l)
-	}
-	if s.why == "" {
-		s.why = "the last of them is not it"
-	}
-	fmt.Fprintf(&b, "  %s", s.why)
-	return b.String()
+	return kind(e) + " with the condition"
 }
 
-func (l line) String() string {
-	text := l.event.When().UTC().Format("15:04:05.000") + "  " + l.event.String()
-	if l.by != "" {
-		text += "  <- " + l.by
+// differs names the first set field of want in which got is another, or their kinds.
+func differs(got, want events.Event) string {
+	g, w := reflect.ValueOf(got), reflect.ValueOf(want)
+	if g.Type() != w.Type() {
+		return "its kind"
 	}
-	return text
+	for i := range w.NumField() {
+		if !w.Field(i).IsZero() && !equal(g.Field(i).Interface(), w.Field(i).Interface()) {
+			return w.Type().Field(i).Name
+		}
+	}
+	return ""
+}
+
+func equal(got, want any) bool {
+	switch want := want.(type) {
+	case time.Time:
+		at, _ := got.(time.Time)
+		return at.Equal(want)
+	case error:
+		err, _ := got.(error)
+		return errors.Is(err, want)
+	}
+	return got == want
+}
+
+// describe shows an event by its set fields.
+func describe(e events.Event) string {
+	v := reflect.ValueOf(e)
+	var set []string
+	for i := range v.NumField() {
+		if !v.Field(i).IsZero() {
+			set = append(set, fmt.Sprintf("%s: %v", v.Type().Field(i).Name, v.Field(i).Interface()))
+		}
+	}
+	return kind(e) + "{" + strings.Join(set, ", ") + "}"
+}
+
+func kind(e events.Event) string {
+	return strings.TrimPrefix(fmt.Sprintf("%T", e), "events.")
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -22,38 +21,45 @@ type failing struct {
 
 func (*failing) Helper() {}
 
-func (f *failing) Fatal(args ...any) {
-	f.story = fmt.Sprint(args...)
+func (f *failing) Fatalf(format string, args ...any) {
+	f.story = fmt.Sprintf(format, args...)
 	runtime.Goexit()
 }
 
-// run returns the story with which f failed; "" if it passed.
-func run(f func(testing.TB)) string {
+// storyOf returns the story with which a test failed; "" if it passed.
+func storyOf(test func(testing.TB)) string {
 	var tb failing
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		f(&tb)
+		test(&tb)
 	}()
 	<-done
 	return tb.story
 }
 
-var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+func wantStory(t *testing.T, want string, test func(testing.TB)) {
+	t.Helper()
+	if got := storyOf(test); got != want {
+		t.Errorf("the story is\n%s\nwant\n%s", got, want)
+	}
+}
+
+var errDenied = errors.New("denied")
 
 // history is five events, one a second.
 func history() []events.Event {
 	term := electortest.NewTerm("a", 7)
 	return []events.Event{
-		events.LeaderChanged{Time: noon, From: "b", To: ""},
-		events.Acquired{Time: noon.Add(time.Second), Term: term, How: events.HowReleased},
-		events.Renewed{Time: noon.Add(2 * time.Second), Term: term, ValidUntil: noon.Add(time.Minute)},
-		events.Error{Time: noon.Add(3 * time.Second), Op: events.OpWrite, Class: events.ClassDecode, Err: errors.New("no"), Consecutive: 1},
-		events.Lost{Time: noon.Add(4 * time.Second), Term: term, Reason: events.ReasonExpired},
+		events.LeaderChanged{Time: noon, From: "b"},
+		events.Acquired{Time: noon.Add(sec), Term: term, How: events.HowReleased},
+		events.Renewed{Time: noon.Add(2 * sec), Term: term, ValidUntil: noon.Add(minute)},
+		events.Error{Time: noon.Add(3 * sec), Op: events.OpWrite, Class: events.ClassDecode, Err: fmt.Errorf("no: %w", errDenied), Consecutive: 1},
+		events.Lost{Time: noon.Add(4 * sec), Term: term, Reason: events.ReasonExpired},
 	}
 }
 
-func channel(all []events.Event) <-chan events.Event {
+func streamOf(all ...events.Event) <-chan events.Event {
 	c := make(chan events.Event, len(all))
 	for _, e := range all {
 		c <- e
@@ -62,133 +68,110 @@ func channel(all []events.Event) <-chan events.Event {
 	return c
 }
 
-func TestMatchers(t *testing.T) {
-	type m = electortest.Matcher
+func TestExpectReturnsTheNextOfItsKindAndLeavesTheRest(t *testing.T) {
+	all := history()
+	stream := streamOf(all...)
+	if got := electortest.Expect[events.Renewed](t, stream); got != all[2] {
+		t.Errorf("the next Renewed is %v", got)
+	}
+	if got := <-stream; got != all[3] {
+		t.Errorf("then comes %v, want the event after the one that was returned", got)
+	}
+}
+
+func TestExpectHoldsAnEventAgainstEveryCondition(t *testing.T) {
+	stream := streamOf(events.LeaderChanged{To: "a"}, events.LeaderChanged{From: "a"}, events.LeaderChanged{From: "a", To: "b"})
+	fromA := func(e events.LeaderChanged) bool { return e.From == "a" }
+	toSomebody := func(e events.LeaderChanged) bool { return e.To != "" }
+	if got := electortest.Expect(t, stream, fromA, toSomebody); got.To != "b" {
+		t.Errorf("it returns %v", got)
+	}
+}
+
+func TestExpectTellsWhatCameInstead(t *testing.T) {
+	all := history()
+	wantStory(t, `the stream closed before Lost came; what came:
+	        0s  leader changed from "b" to nobody
+	        1s  acquired by "a": released, token 7, vacant 0s
+	        2s  renewed by "a": token 7, valid until 2026-03-01T12:01:00Z, round trip 0s`,
+		func(t testing.TB) { electortest.Expect[events.Lost](t, streamOf(all[:3]...)) })
+	wantStory(t, `the stream closed before Lost came; nothing came`,
+		func(t testing.TB) { electortest.Expect[events.Lost](t, streamOf()) })
+	wantStory(t, `the stream closed before LeaderChanged with the condition came; what came:
+	        0s  leader changed from "b" to nobody`,
+		func(t testing.TB) {
+			electortest.Expect(t, streamOf(all[0]), func(e events.LeaderChanged) bool { return e.To == "c" })
+		})
+}
+
+func TestExpectExactlyComparesTheFieldsThatAreSet(t *testing.T) {
+	all := history()
+	electortest.ExpectExactly(t, streamOf(all...), all...)
+	electortest.ExpectExactly(t, streamOf(all...), events.LeaderChanged{}, events.Acquired{}, events.Renewed{}, events.Error{}, events.Lost{})
+	electortest.ExpectExactly(t, streamOf(all...))
+	electortest.ExpectExactly(t, streamOf(all[3:]...), events.Error{Time: noon.Add(3 * sec).Local(), Err: errDenied})
+
 	tests := []struct {
-		name string
-		m    m
-		want int // the place of the event that matches; -1: none
+		place int
+		want  events.Event
+		field string
 	}{
-		{"Acquired", electortest.Acquired(), 1},
-		{"Acquired in this way", electortest.Acquired(events.HowFree, events.HowReleased), 1},
-		{"Acquired in another way", electortest.Acquired(events.HowFree), -1},
-		{"Renewed", electortest.Renewed(), 2},
-		{"Lost", electortest.Lost(), 4},
-		{"Lost for this reason", electortest.Lost(events.ReasonExpired), 4},
-		{"Lost for another reason", electortest.Lost(events.ReasonTaken), -1},
-		{"LeaderChanged", electortest.LeaderChanged("b", ""), 0},
-		{"LeaderChanged to another", electortest.LeaderChanged("b", "c"), -1},
-		{"LeaderChanged from another", electortest.LeaderChanged("", ""), -1},
-		{"Error", electortest.Error(), 3},
-		{"Error of this class", electortest.Error(events.ClassDecode), 3},
-		{"Error of another class", electortest.Error(events.ClassTimeout), -1},
-		{"Match", electortest.Match("late", func(e events.Event) bool { return e.When().After(noon.Add(time.Second)) }), 2},
+		{0, events.LeaderChanged{From: "c"}, "From"},
+		{0, events.Acquired{}, "its kind"},
+		{1, events.Acquired{Term: electortest.NewTerm("a", 7)}, "Term"},
+		{1, events.Acquired{How: events.HowFree}, "How"},
+		{2, events.Renewed{Time: noon}, "Time"},
+		{3, events.Error{Err: errors.New("denied")}, "Err"},
+		{3, events.Error{Consecutive: 2}, "Consecutive"},
+		{4, events.Lost{Err: errDenied}, "Err"},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			all := history()
-			var got []events.Event
-			story := run(func(t testing.TB) { got = electortest.Expect(t, channel(all), tt.m) })
-			if tt.want < 0 {
-				if story == "" {
-					t.Errorf("it matched %v", got)
-				}
-				return
-			}
-			if story != "" || len(got) != 1 || got[0] != all[tt.want] {
-				t.Errorf("it matched %v, want %v; %s", got, all[tt.want], story)
-			}
+		story := storyOf(func(t testing.TB) { electortest.ExpectExactly(t, streamOf(all[tt.place:]...), tt.want) })
+		if !strings.Contains(story, "(see "+tt.field+")") {
+			t.Errorf("event %d held against %+v: the story is %q, want it to name %s", tt.place, tt.want, story, tt.field)
+		}
+	}
+}
+
+func TestExpectExactlyTellsWhereItPartedFromWhatCame(t *testing.T) {
+	all := history()
+	wantStory(t, `event 2 is not Lost{Reason: expired} (see its kind); what came:
+	        0s  renewed by "a": token 7, valid until 2026-03-01T12:01:00Z, round trip 0s
+	        1s  error on write: decode, 1 in a row, final: no: denied`,
+		func(t testing.TB) {
+			electortest.ExpectExactly(t, streamOf(all[2:]...), events.Renewed{}, events.Lost{Reason: events.ReasonExpired})
 		})
-	}
-}
-
-func TestExpectSkipsWhatItIsNotToldOf(t *testing.T) {
-	all := history()
-	c := channel(all)
-	got := electortest.Expect(t, c, electortest.Acquired(), electortest.Error())
-	if !slices.Equal(got, []events.Event{all[1], all[3]}) {
-		t.Errorf("Expect returns %v", got)
-	}
-	if e := <-c; e != all[4] {
-		t.Errorf("after Expect comes %v, want the event after the last match", e)
-	}
-	if got := electortest.Expect(t, c); len(got) != 0 {
-		t.Errorf("nothing is expected and %v is returned", got)
-	}
-}
-
-func TestExpectExactlySkipsNothing(t *testing.T) {
-	all := history()
-	c := channel(all)
-	got := electortest.ExpectExactly(t, c, electortest.LeaderChanged("b", ""), electortest.Acquired())
-	if !slices.Equal(got, all[:2]) {
-		t.Errorf("ExpectExactly returns %v", got)
-	}
-	story := run(func(t testing.TB) { electortest.ExpectExactly(t, c, electortest.Renewed(), electortest.Lost()) })
-	want := `events: want lost, event 2 of 2 that are expected; what came:
-  12:00:02.000  renewed by "a": token 7, valid until 2026-03-01T12:01:00Z, round trip 0s  <- renewed
-  12:00:03.000  error on write: decode, 1 in a row, final: no
-  the last of them is not it`
-	if story != want {
-		t.Errorf("the story is\n%s\nwant\n%s", story, want)
-	}
-}
-
-func TestNextIsTheNextOfItsKind(t *testing.T) {
-	all := history()
-	if lost := electortest.Next[events.Lost](t, channel(all)); lost != all[4] {
-		t.Errorf("the next Lost is %v", lost)
-	}
-	story := run(func(t testing.TB) { electortest.Next[events.Lost](t, channel(all[:2])) })
-	if !strings.Contains(story, "want an event of the kind Lost") {
-		t.Errorf("the story is\n%s", story)
-	}
-}
-
-func TestAFailureTellsWhatCame(t *testing.T) {
-	story := run(func(t testing.TB) {
-		electortest.Expect(t, channel(history()[:2]), electortest.Acquired(), electortest.Lost(events.ReasonTaken, events.ReasonExpired))
-	})
-	want := `events: want lost (taken or expired), event 2 of 2 that are expected; what came:
-  12:00:00.000  leader changed from "b" to nobody
-  12:00:01.000  acquired by "a": released, token 7, vacant 0s  <- acquired
-  then the channel closed`
-	if story != want {
-		t.Errorf("the story is\n%s\nwant\n%s", story, want)
-	}
+	wantStory(t, `the stream closed before event 2, LeaderChanged{From: a, To: b}, came; what came:
+	        0s  lost by "a": expired, token 7`,
+		func(t testing.TB) {
+			electortest.ExpectExactly(t, streamOf(all[4]), events.Lost{}, events.LeaderChanged{From: "a", To: "b"})
+		})
 }
 
 func TestAnEventThatNeverComesFailsTheTestInABubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		story := run(func(t testing.TB) { electortest.Expect(t, make(chan events.Event), electortest.LeaderChanged("", "a")) })
-		want := `events: want leader changed from nobody to "a", event 1 of 1 that are expected; what came:
-  it did not come within 24h0m0s`
-		if story != want {
-			t.Errorf("the story is\n%s\nwant\n%s", story, want)
-		}
+		silence := make(chan events.Event)
+		wantStory(t, `24h0m0s went by before Lost came; nothing came`,
+			func(t testing.TB) { electortest.Expect[events.Lost](t, silence) })
+		wantStory(t, `24h0m0s went by before event 1, Lost{}, came; nothing came`,
+			func(t testing.TB) { electortest.ExpectExactly(t, silence, events.Lost{}) })
 	})
 }
 
-func TestExpectGivesUpOnAStreamThatNeverEnds(t *testing.T) {
+func TestExpectGivesUpOnAStreamWithoutEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := make(chan events.Event)
-		stop := make(chan struct{})
+		stream := make(chan events.Event)
 		go func() {
-			for tick := time.Tick(time.Minute); ; <-tick {
-				select {
-				case c <- events.Renewed{Time: time.Now()}:
-				case <-stop:
-					return
-				}
+			for range 58 {
+				stream <- events.Renewed{Time: time.Now()}
+				time.Sleep(25 * minute)
 			}
 		}()
-		story := run(func(t testing.TB) { electortest.Expect(t, c, electortest.Lost()) })
-		close(stop)
-		if lines := strings.Count(story, "\n"); lines > 60 {
-			t.Errorf("the story has %d lines", lines)
-		}
-		if !strings.Contains(story, "want lost") || !strings.HasSuffix(story, "within 24h0m0s") {
-			t.Errorf("the story is\n%s", story)
+		story := storyOf(func(t testing.TB) { electortest.Expect[events.Lost](t, stream) })
+		time.Sleep(time.Hour) // the stream ends
+		lines := strings.Split(story, "\n")
+		if len(lines) != 52 || lines[1] != "\t8 events, and then" || !strings.HasPrefix(lines[51], "\t  23h45m0s  renewed") {
+			t.Errorf("the story has %d lines:\n%s", len(lines), story)
 		}
 	})
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// fields reads the fields of a JSON object. After the first error the rest is read as zero.
+// fields reads the fields of a JSON object, and keeps the first error.
 type fields struct {
 	raw  map[string]json.RawMessage
 	path string // before each name in an error
@@ -18,7 +18,7 @@ type fields struct {
 func field[T any](f *fields, name, rule string) T {
 	var v, zero T
 	raw, ok := f.raw[name]
-	if !ok || f.err != nil {
+	if !ok {
 		return zero
 	}
 	if err := json.Unmarshal(raw, &v); err != nil {

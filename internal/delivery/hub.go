@@ -20,6 +20,7 @@ type Hub struct {
 	leader  events.LeaderChanged // the latest; To is "" as long as nobody leads
 	ended   bool
 	cut     bool
+	byHand  bool // Flush serves the main reader, not a pump
 
 	stop  chan struct{} // closes with Cut
 	pumps sync.WaitGroup
@@ -61,10 +62,33 @@ func (h *Hub) Events() <-chan events.Event {
 	case h.main.out != nil:
 	case h.cut:
 		h.main.out = closed()
+	case h.byHand:
+		h.main.out = make(chan events.Event, handRoom)
+		h.main.flush()
 	default:
 		h.main.start()
 	}
 	return h.main.out
+}
+
+// handRoom is how many events the channel of the main reader holds when it is served by hand.
+const handRoom = 256
+
+// ByHand makes the main reader one that Flush serves, without a goroutine, unless Events was called before.
+func (h *Hub) ByHand() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.byHand = h.main.out == nil
+}
+
+// Flush puts what is unread into the channel of a main reader that is served by hand, as far as there is room: what is
+// in the channel is no longer thinned out. It never blocks.
+func (h *Hub) Flush() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.byHand && h.main.out != nil && !h.cut {
+		h.main.flush()
+	}
 }
 
 // Subscribe returns the channel of a further reader. It first gets the current state: the Acquired of the term that is
@@ -106,6 +130,9 @@ func (h *Hub) Cut() {
 	if !h.cut {
 		h.ended, h.cut = true, true
 		close(h.stop)
+		if h.byHand && h.main.out != nil {
+			h.main.finishByHand()
+		}
 	}
 	h.mu.Unlock()
 	h.pumps.Wait()

@@ -12,7 +12,8 @@ const maxTerms = 64
 // A queue holds the events that one reader has not read, thinned out by the rules in the package comment.
 // The zero value is an empty queue of a reader that has heard of no leader. It is not safe for concurrent use.
 //
-// An event that was popped counts as read, until it is restored.
+// An event that was popped counts as read, until it is restored. Restoring is only possible in the reverse order of
+// popping, and what may yet be restored must be before another is popped, if anything was pushed since.
 type queue struct {
 	line   line
 	term   uint64 // ordinal of the latest Acquired pushed; the first is 1
@@ -152,17 +153,32 @@ func (l *line) remove(i int) {
 	l.items = slices.Delete(l.items, l.head+i, l.head+i+1)
 }
 
-// removeTerm removes the Acquired, the Renewed and the Lost of a term.
+// removeTerm removes the Acquired, the Renewed and the Lost of a term. It is quick if they are near the front.
 func (l *line) removeTerm(term uint64) {
-	rest := slices.DeleteFunc(l.items[l.head:], func(it item) bool { return it.key.term == term })
-	l.items = l.items[:l.head+len(rest)]
+	last := slices.IndexFunc(l.items[l.head:], func(it item) bool { return it.key.kind == lost && it.key.term == term })
+	if last < 0 {
+		last = l.len() - 1
+	}
+	free := last
+	for i := last; i >= 0; i-- {
+		if it := l.at(i); it.key.term != term {
+			*l.at(free) = *it
+			free--
+		}
+	}
+	clear(l.items[l.head : l.head+free+1])
+	l.head += free + 1
 }
 
 // find returns the place of the newest item with this key, or -1.
 func (l *line) find(k key) int {
 	for i := l.len() - 1; i >= 0; i-- {
-		if l.at(i).key == k {
+		at := &l.at(i).key
+		if *at == k {
 			return i
+		}
+		if at.kind == acquired && at.term == k.term {
+			break // nothing of a term comes before its Acquired
 		}
 	}
 	return -1

@@ -49,8 +49,7 @@ func (r *reader) prepare() bool {
 		r.finish()
 		return false
 	}
-	if r.woken {
-		r.woken = false
+	if r.awake() {
 		r.takeBack() // the rules apply to what is on its way too
 	}
 	r.offered, _ = r.queue.pop()
@@ -60,6 +59,19 @@ func (r *reader) prepare() bool {
 		return false
 	}
 	return true
+}
+
+// awake tells whether anything was published since the last call. The hub nudges under its lock, so while that is held
+// the answer does not grow old.
+func (r *reader) awake() bool {
+	woken := r.woken
+	r.woken = false
+	select {
+	case <-r.wake:
+		return true
+	default:
+		return woken
+	}
 }
 
 // wait returns when the offered event was handed over, or when there is another reason to look again.
@@ -99,6 +111,47 @@ func (r *reader) finish() {
 	r.takeBack()
 	if it, ok := r.queue.owed(); ok {
 		r.out <- it.value()
+	}
+	close(r.out)
+	r.queue = queue{}
+	r.hub.remove(r)
+}
+
+// flush fills the channel of a reader that is served by hand, and closes it after the last event.
+func (r *reader) flush() {
+	if r.left {
+		return
+	}
+	for {
+		it, ok := r.queue.pop()
+		if !ok {
+			break
+		}
+		select {
+		case r.out <- it.value():
+		default:
+			r.queue.restore(it)
+			return
+		}
+	}
+	if r.hub.ended {
+		r.left = true
+		close(r.out)
+		r.hub.remove(r)
+	}
+}
+
+// finishByHand leaves the Lost that the reader is owed, if there is room for it.
+func (r *reader) finishByHand() {
+	if r.left {
+		return
+	}
+	r.left = true
+	if it, ok := r.queue.owed(); ok {
+		select {
+		case r.out <- it.value():
+		default:
+		}
 	}
 	close(r.out)
 	r.queue = queue{}

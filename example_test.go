@@ -1,0 +1,40 @@
+package elect_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/seed2c765205/elect/elector"
+	"github.com/seed2c765205/elect/events"
+	"github.com/seed2c765205/elect/locks"
+)
+
+func Example() {
+	e, err := elector.New(elector.Config{Lock: locks.NewMemory(), Identity: "pod-a"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background()) // in a service: signal.NotifyContext
+	defer stop()
+	go e.Run(ctx)
+
+	for event := range e.Events() {
+		switch event := event.(type) {
+		case events.Acquired:
+			fmt.Println("acquired:", event.How)
+			event.Term.Go(func(ctx context.Context) error {
+				stop() // stands for a SIGTERM while the work runs
+				<-ctx.Done()
+				fmt.Println("work ends:", context.Cause(ctx))
+				return nil
+			})
+		case events.Lost:
+			fmt.Println("lost:", event.Reason)
+		}
+	}
+	// Unordered output:
+	// acquired: free
+	// work ends: elector: leadership lost: stopped
+	// lost: stopped
+}
