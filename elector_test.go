@@ -18,6 +18,14 @@ import (
 	"github.com/seed2c765205/elect/events"
 )
 
+// ends waits for Run and expects no error.
+func ends(t *testing.T, done <-chan error) {
+	t.Helper()
+	if err := <-done; err != nil {
+		t.Errorf("Run returned %v", err)
+	}
+}
+
 // grammar checks that Acquired and Lost strictly alternate, beginning with Acquired, and that Renewed come between.
 func grammar(t *testing.T, log []events.Event) {
 	t.Helper()
@@ -38,6 +46,7 @@ func grammar(t *testing.T, log []events.Event) {
 				t.Fatalf("event %d is a Lost without its Acquired: %v", i, log)
 			}
 			on = nil
+		case events.LeaderChanged, events.Error:
 		}
 	}
 }
@@ -130,7 +139,7 @@ func TestE2_AReaderThatIsBehindStillSeesEveryTerm(t *testing.T) {
 			}
 		}
 		stop()
-		<-done
+		ends(s.t, done)
 		var log []events.Event
 		acquired, lost := 0, 0
 		for e := range stream {
@@ -143,6 +152,7 @@ func TestE2_AReaderThatIsBehindStillSeesEveryTerm(t *testing.T) {
 				}
 			case events.Lost:
 				lost++
+			case events.Renewed, events.LeaderChanged, events.Error:
 			}
 		}
 		grammar(s.t, log)
@@ -166,7 +176,7 @@ func TestE3_AReaderThatNeverReadsDelaysNothingAndCostsBoundedMemory(t *testing.T
 			}
 		}
 		stop()
-		<-done
+		ends(s.t, done)
 		count, skipped, acquired := 0, 0, 0
 		for e := range stream {
 			count++
@@ -240,7 +250,7 @@ func TestE4_TheContextIsCancelledBeforeAnybodyCanReadLost(t *testing.T) {
 			_ = c.Resign(s.t.Context())
 		}
 		stop()
-		<-done
+		ends(s.t, done)
 		synctest.Wait()
 		if bad != 0 {
 			s.t.Errorf("%d times Lost was read while the term looked alive", bad)
@@ -655,7 +665,7 @@ func TestNoGoroutineOutlivesRunExceptAHungCall(t *testing.T) {
 		c.lock.Hang()
 		s.pass(3 * time.Second)
 		stop()
-		<-done
+		ends(s.t, done)
 		synctest.Wait()
 		hung := runtime.NumGoroutine() - before
 		c.lock.Heal()
@@ -684,7 +694,7 @@ func TestAReaderWithUnreadEventsKeepsOneGoroutineUntilItReadsOrTheElectorIsClose
 				go func() { done <- c.Run(ctx) }()
 				s.pass(3 * time.Second)
 				stop()
-				<-done
+				ends(s.t, done)
 				synctest.Wait()
 				if left := runtime.NumGoroutine() - before; left != 1 {
 					s.t.Errorf("%d goroutines are left with unread events, want 1", left)

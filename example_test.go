@@ -17,7 +17,8 @@ func Example() {
 	}
 	ctx, stop := context.WithCancel(context.Background()) // in a service: signal.NotifyContext
 	defer stop()
-	go e.Run(ctx)
+	done := make(chan error, 1)
+	go func() { done <- e.Run(ctx) }()
 
 	for event := range e.Events() {
 		switch event := event.(type) {
@@ -31,10 +32,13 @@ func Example() {
 			})
 		case events.Lost:
 			fmt.Println("lost:", event.Reason)
+		case events.Renewed, events.LeaderChanged, events.Error: // for metrics and logs
 		}
 	}
+	fmt.Println("run returns:", <-done)
 	// Unordered output:
 	// acquired: free
 	// work ends: elector: leadership lost: stopped
 	// lost: stopped
+	// run returns: <nil>
 }

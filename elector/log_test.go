@@ -34,7 +34,9 @@ func TestAnHourOfFailuresIsLoggedInAFewLinesWithCounts(t *testing.T) {
 		go func() { done <- e.Run(ctx) }()
 		time.Sleep(time.Hour)
 		stop()
-		<-done
+		if err := <-done; err != nil {
+			t.Errorf("Run returned %v", err)
+		}
 		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 		if len(lines) != 9 {
 			t.Errorf("%d lines were logged, want one for each power of two up to 256:\n%s", len(lines), out.String())

@@ -77,16 +77,28 @@ func (o Op) String() string     { return opNames.of(o) }
 func (c Class) String() string  { return classNames.of(c) }
 
 // MarshalText gives the word that String gives; "unknown" for a value that is none of the constants. It never fails.
-func (h How) MarshalText() ([]byte, error)    { return howNames.text(h), nil }
+func (h How) MarshalText() ([]byte, error) { return howNames.text(h), nil }
+
+// MarshalText writes the word that String shows.
 func (r Reason) MarshalText() ([]byte, error) { return reasonNames.text(r), nil }
-func (o Op) MarshalText() ([]byte, error)     { return opNames.text(o), nil }
-func (c Class) MarshalText() ([]byte, error)  { return classNames.text(c), nil }
+
+// MarshalText writes the word that String shows.
+func (o Op) MarshalText() ([]byte, error) { return opNames.text(o), nil }
+
+// MarshalText writes the word that String shows.
+func (c Class) MarshalText() ([]byte, error) { return classNames.text(c), nil }
 
 // UnmarshalText reads a word that MarshalText gives. Any other is an error, and changes nothing.
-func (h *How) UnmarshalText(word []byte) error    { return howNames.parse(h, "How", word) }
+func (h *How) UnmarshalText(word []byte) error { return howNames.parse(h, "How", word) }
+
+// UnmarshalText reads the word that MarshalText writes.
 func (r *Reason) UnmarshalText(word []byte) error { return reasonNames.parse(r, "Reason", word) }
-func (o *Op) UnmarshalText(word []byte) error     { return opNames.parse(o, "Op", word) }
-func (c *Class) UnmarshalText(word []byte) error  { return classNames.parse(c, "Class", word) }
+
+// UnmarshalText reads the word that MarshalText writes.
+func (o *Op) UnmarshalText(word []byte) error { return opNames.parse(o, "Op", word) }
+
+// UnmarshalText reads the word that MarshalText writes.
+func (c *Class) UnmarshalText(word []byte) error { return classNames.parse(c, "Class", word) }
 
 // names are the words of an enumeration, by value.
 type names[E ~int] []string

@@ -70,11 +70,20 @@ type Error struct {
 	Skipped     int           // earlier errors of the same operation and class that were dropped unread
 }
 
-func (e Acquired) When() time.Time      { return e.Time }
-func (e Renewed) When() time.Time       { return e.Time }
-func (e Lost) When() time.Time          { return e.Time }
+// When implements Event.
+func (e Acquired) When() time.Time { return e.Time }
+
+// When implements Event.
+func (e Renewed) When() time.Time { return e.Time }
+
+// When implements Event.
+func (e Lost) When() time.Time { return e.Time }
+
+// When implements Event.
 func (e LeaderChanged) When() time.Time { return e.Time }
-func (e Error) When() time.Time         { return e.Time }
+
+// When implements Event.
+func (e Error) When() time.Time { return e.Time }
 
 func (Acquired) event()      {}
 func (Renewed) event()       {}

@@ -139,7 +139,7 @@ func check(ctx context.Context, client *http.Client, url string) error {
 	if err != nil {
 		return err
 	}
-	defer answer.Body.Close() //nolint:errcheck // it was only read
+	defer answer.Body.Close()
 	body, _ := io.ReadAll(answer.Body)
 	if answer.StatusCode != http.StatusOK {
 		return fmt.Errorf("GET %s: %s: %s", url, answer.Status, body)

@@ -82,7 +82,7 @@ func (s *Server) launch() (end chan struct{}, err error) {
 	}
 	end = make(chan struct{})
 	go func() {
-		<-ended
+		fmt.Fprintln(log, "controlplane: the process has ended:", <-ended)
 		_ = log.Close()
 		close(end)
 	}()

@@ -334,7 +334,7 @@ func TestCutBeforeAnybodyAsked(t *testing.T) {
 		h.Cut()
 		p.tell("A")
 		wantAll(t, "the reader", readNow(h.Events()), "closed")
-		if h.Events() != h.Events() {
+		if first := h.Events(); first != h.Events() {
 			t.Error("Events gives another channel each time")
 		}
 		wantAll(t, "the subscriber", readNow(h.Subscribe(t.Context())), "closed")

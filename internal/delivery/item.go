@@ -71,6 +71,7 @@ func (it *item) value() events.Event {
 			e.Skipped += it.skipped
 			return e
 		}
+	case events.Lost:
 	}
 	return it.event
 }
@@ -85,6 +86,7 @@ func (it *item) weight() int {
 		n += e.Skipped
 	case events.Error:
 		n += e.Skipped
+	case events.Lost, events.LeaderChanged:
 	}
 	return n
 }

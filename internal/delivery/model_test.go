@@ -39,6 +39,7 @@ func groupOf(f fact) group {
 		return group{name: "leader"}
 	case events.Error:
 		return group{"error", int(e.Op), e.Class}
+	case events.Acquired, events.Lost:
 	}
 	return group{name: "alone", which: f.seq}
 }
@@ -87,6 +88,7 @@ func (m *model) view() []got {
 			if e.To == known {
 				continue // it is nothing new
 			}
+		case events.Renewed, events.Lost, events.Error:
 		}
 		all = append(all, g)
 	}
@@ -132,7 +134,7 @@ func stand(members []fact) got {
 	case events.Error:
 		e.Skipped += sum
 		g.event = e
-	default:
+	case events.Acquired, events.Lost, events.LeaderChanged:
 		g.event = e
 	}
 	return g
@@ -144,6 +146,7 @@ func ownSkipped(e events.Event) int {
 		return e.Skipped
 	case events.Error:
 		return e.Skipped
+	case events.Acquired, events.Lost, events.LeaderChanged:
 	}
 	return 0
 }

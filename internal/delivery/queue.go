@@ -38,6 +38,7 @@ func (q *queue) push(e events.Event) {
 			it.skipped = q.line.at(i).weight()
 			q.line.remove(i)
 		}
+	case lost:
 	}
 	q.line.append(it)
 	q.limit()
@@ -61,6 +62,7 @@ func (q *queue) pop() (item, bool) {
 				continue
 			}
 			it.from, q.leader = q.leader, it.to()
+		case renewed, failure, other:
 		}
 		return it, true
 	}
@@ -77,6 +79,7 @@ func (q *queue) restore(it item) {
 		q.open = true
 	case leader:
 		q.leader = it.from
+	case renewed, failure, other:
 	}
 	if i := q.line.find(it.key); i >= 0 {
 		q.line.at(i).skipped += it.weight()
