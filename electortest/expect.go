@@ -1,29 +1,58 @@
 package electortest
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed2c765205/elect/events"
 )
 
-// Expect reads from stream until an event of type E for which every condition holds, skipping others, and returns it.
-// If the stream closes before, the test fails and shows what came instead. Expect blocks as long as it takes: in a
-// testing/synctest bubble that lets virtual time pass.
+// patience is far beyond what any election takes. In a testing/synctest bubble it is virtual: an event that never comes
+// fails the test with a story, at once. Elsewhere the time limit of go test comes first.
+const patience = 24 * time.Hour
+
+// Expect reads from stream until an event of the kind E for which every condition holds, skipping others, and returns
+// it. If the stream closes before, the test fails at once and shows what came instead.
+//
+// Expect blocks until then: in a testing/synctest bubble that lets virtual time pass, a day at most; elsewhere go test's
+// own time limit holds. It moves no Clock. It must be called from the goroutine of the test.
 func Expect[E events.Event](t testing.TB, stream <-chan events.Event, where ...func(E) bool) E {
 	t.Helper()
-	var story []events.Event
-	for event := range stream {
+	var found E
+	s := newStory(stream)
+	defer s.end()
+	for {
+		event, why := s.next()
+		if why != "" {
+			t.Fatalf("%s before %s came; %s", why, expected(found, where), s)
+		}
 		if e, ok := event.(E); ok && holds(e, where) {
 			return e
 		}
-		story = append(story, event)
 	}
-	var none E
-	t.Fatalf("the stream closed before %s came; it told:%s", kind(none), tell(story))
-	return none
+}
+
+// ExpectExactly reads as many events as are wanted, and fails the test unless each is of the wanted kind and agrees
+// with it in every field that is set there: instants by Equal, errors by errors.Is. A zero field says nothing:
+// events.Lost{} is any Lost. ExpectExactly skips nothing, but does not look at what comes afterwards. It blocks as Expect
+// does.
+func ExpectExactly(t testing.TB, stream <-chan events.Event, want ...events.Event) {
+	t.Helper()
+	s := newStory(stream)
+	defer s.end()
+	for i, w := range want {
+		event, why := s.next()
+		if why != "" {
+			t.Fatalf("%s before event %d, %s, came; %s", why, i+1, describe(w), s)
+		}
+		if field := differs(event, w); field != "" {
+			t.Fatalf("event %d is not %s (see %s); %s", i+1, describe(w), field, s)
+		}
+	}
 }
 
 func holds[E events.Event](e E, where []func(E) bool) bool {
@@ -35,35 +64,37 @@ func holds[E events.Event](e E, where []func(E) bool) bool {
 	return true
 }
 
-// ExpectExactly reads as many events as are wanted, and fails the test unless each is of the wanted type and agrees
-// with it in every field that is set there. A zero field says nothing: events.Lost{} is any Lost.
-func ExpectExactly(t testing.TB, stream <-chan events.Event, want ...events.Event) {
-	t.Helper()
-	var story []events.Event
-	for i, w := range want {
-		event, open := <-stream
-		if !open {
-			t.Fatalf("the stream closed before event %d, %s, came; it told:%s", i+1, describe(w), tell(story))
-		}
-		story = append(story, event)
-		if field := differs(event, w); field != "" {
-			t.Fatalf("event %d is not %s (see %s); the stream told:%s", i+1, describe(w), field, tell(story))
-		}
+func expected[E events.Event](e E, where []func(E) bool) string {
+	if len(where) == 0 {
+		return kind(e)
 	}
+	return kind(e) + " with the condition"
 }
 
-// differs names the first set field of want in which got is another, or their types.
+// differs names the first set field of want in which got is another, or their kinds.
 func differs(got, want events.Event) string {
 	g, w := reflect.ValueOf(got), reflect.ValueOf(want)
 	if g.Type() != w.Type() {
 		return "its kind"
 	}
 	for i := range w.NumField() {
-		if !w.Field(i).IsZero() && !reflect.DeepEqual(g.Field(i).Interface(), w.Field(i).Interface()) {
+		if !w.Field(i).IsZero() && !equal(g.Field(i).Interface(), w.Field(i).Interface()) {
 			return w.Type().Field(i).Name
 		}
 	}
 	return ""
+}
+
+func equal(got, want any) bool {
+	switch want := want.(type) {
+	case time.Time:
+		at, _ := got.(time.Time)
+		return at.Equal(want)
+	case error:
+		err, _ := got.(error)
+		return errors.Is(err, want)
+	}
+	return got == want
 }
 
 // describe shows an event by its set fields.
@@ -80,16 +111,4 @@ func describe(e events.Event) string {
 
 func kind(e events.Event) string {
 	return strings.TrimPrefix(fmt.Sprintf("%T", e), "events.")
-}
-
-// tell is a story of events, one a line, with the time since the first.
-func tell(story []events.Event) string {
-	if len(story) == 0 {
-		return " nothing"
-	}
-	var b strings.Builder
-	for _, e := range story {
-		fmt.Fprintf(&b, "\n\t%10v  %v", e.When().Sub(story[0].When()), e)
-	}
-	return b.String()
 }
