@@ -110,7 +110,7 @@ func misfortune(rng *rand.Rand, s *stage, c *candidate) {
 	case 6:
 		// Whoever looks has seen the holder: a deletion in the very moment of a take-over defeats any elector.
 		if held, err := s.shared.Read(context.Background()); err == nil && held.Damage == nil &&
-			s.clock.Since(held.Record.AcquireTime) > 5*time.Second {
+			s.clock.Since(held.Record.AcquireTime) > 15*time.Second {
 			s.shared.Delete()
 		}
 	case 7:
