@@ -63,7 +63,7 @@ func (h *Hub) Events() <-chan events.Event {
 	case h.cut:
 		h.main.out = closed()
 	case h.byHand:
-		h.main.out = make(chan events.Event, handRoom)
+		h.main.out = make(chan events.Event, handRoom+mostUnread)
 		h.main.flush()
 	default:
 		h.main.start()
@@ -71,7 +71,8 @@ func (h *Hub) Events() <-chan events.Event {
 	return h.main.out
 }
 
-// handRoom is how many events the channel of the main reader holds when it is served by hand.
+// handRoom is how many events the channel of the main reader holds while more may come, when it is served by hand.
+// Beyond that it has room for what is unread at the end, when nobody flushes any more.
 const handRoom = 256
 
 // ByHand makes the main reader one that Flush serves, without a goroutine, unless Events was called before.
@@ -82,7 +83,7 @@ func (h *Hub) ByHand() {
 }
 
 // Flush puts what is unread into the channel of a main reader that is served by hand, as far as there is room: what is
-// in the channel is no longer thinned out. It never blocks.
+// in the channel is no longer thinned out. After End it puts in all, and closes the channel. It never blocks.
 func (h *Hub) Flush() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -9,6 +9,10 @@ import (
 // maxTerms is how many terms a reader may be behind before the oldest unread terms are dropped.
 const maxTerms = 64
 
+// mostUnread is more than a queue holds: 64 terms of three events, two of a term whose Acquired was read, a leader, and
+// the errors of each operation and class.
+const mostUnread = maxTerms*3 + 2 + 1 + int(events.OpWork+1)*int(events.ClassInternal+1)
+
 // A queue holds the events that one reader has not read, thinned out by the rules in the package comment.
 // The zero value is an empty queue of a reader that has heard of no leader. It is not safe for concurrent use.
 //

@@ -117,42 +117,42 @@ func (r *reader) finish() {
 	r.hub.remove(r)
 }
 
-// flush fills the channel of a reader that is served by hand, and closes it after the last event.
+// flush fills the channel of a reader that is served by hand, and closes it after the last event. The hub's lock is
+// held, and nobody else sends: where there is room, it stays.
 func (r *reader) flush() {
 	if r.left {
 		return
 	}
-	for {
+	room := handRoom
+	if r.hub.ended {
+		room = cap(r.out)
+	}
+	for len(r.out) < room {
 		it, ok := r.queue.pop()
 		if !ok {
 			break
 		}
-		select {
-		case r.out <- it.value():
-		default:
-			r.queue.restore(it)
-			return
-		}
+		r.out <- it.value()
 	}
 	if r.hub.ended {
-		r.left = true
-		close(r.out)
-		r.hub.remove(r)
+		r.leave()
 	}
 }
 
-// finishByHand leaves the Lost that the reader is owed, if there is room for it.
+// finishByHand leaves the Lost that the reader is owed.
 func (r *reader) finishByHand() {
 	if r.left {
 		return
 	}
-	r.left = true
 	if it, ok := r.queue.owed(); ok {
-		select {
-		case r.out <- it.value():
-		default:
-		}
+		r.out <- it.value()
 	}
+	r.leave()
+}
+
+// leave ends a reader that is served by hand.
+func (r *reader) leave() {
+	r.left = true
 	close(r.out)
 	r.queue = queue{}
 	r.hub.remove(r)
