@@ -1,6 +1,8 @@
 package lockstest
 
 import (
+	"bytes"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -50,8 +52,15 @@ func (s *Server) Intercept(fn func(http.ResponseWriter, *http.Request) bool) {
 	s.intercept = fn
 }
 
-// ServeHTTP answers a request.
+// ServeHTTP answers a request. It reads the body first, whoever answers: net/http notices that a client is gone, and ends
+// the request's context, only once the body has been read.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	data, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	r.Body = io.NopCloser(bytes.NewReader(data))
 	if intercept := s.seen(r); intercept != nil && intercept(w, r) {
 		return
 	}
