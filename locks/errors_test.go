@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -100,64 +101,68 @@ func (o outcome) after(d time.Duration) outcome { o.retryAfter = d; return o }
 var scenarios = map[string]scenario{
 	"404 Status about the Lease": {answer: status(404, "NotFound", "leases \"demo\" not found", aboutDemo),
 		read: outcome{err: elector.ErrNotFound}, create: elsewhere, update: outcome{err: elector.ErrConflict}},
-	"404 Status about another Lease":         each(status(404, "NotFound", "", strings.Replace(aboutDemo, "demo", "other", 1)), elsewhere),
-	"404 Status about the namespace":         each(status(404, "NotFound", "", aboutSpace), outcome{class: events.ClassNotFound, applied: not}),
-	"404 Status without details":             each(status(404, "NotFound", "not found", ""), elsewhere),
-	"404 Status with empty details":          each(status(404, "NotFound", "", `,"details":{}`), elsewhere),
-	"404 HTML":                               each(page(404, "text/html", html), unreadable(404)),
-	"404 of an API that is not served":       each(page(404, "text/plain; charset=utf-8", "404 page not found\n"), elsewhere),
-	"404 empty, without a Content-Type":      each(page(404, "", ""), unreadable(404)),
-	"404 JSON of another kind":               each(page(404, "application/json", `{"error":"no"}`), unreadable(404)),
-	"404 JSON, empty":                        each(page(404, "application/json", ""), unreadable(404)),
-	"404 HTML called JSON":                   each(page(404, "application/json", html), unreadable(404)),
-	"404 half a Status":                      each(page(404, "application/json", `{"kind":"Status","apiVe`), unreadable(404)),
-	"404 with a broken Content-Type":         withTyped(each(page(404, "text/html; =", html), unreadable(404)), unavailable),
-	"200 with a Status of failure":           {answer: page(200, "application/json", statusBody(404, "NotFound", aboutDemo)), read: outcome{err: elector.ErrNotFound}, create: elsewhere.seen(200), update: outcome{err: elector.ErrConflict}},
-	"409 Status Conflict":                    {answer: status(409, "Conflict", "the object has been modified", aboutDemo), read: odd, create: odd, update: outcome{err: elector.ErrConflict}},
-	"409 Status AlreadyExists":               {answer: status(409, "AlreadyExists", "already exists", aboutDemo), read: odd, create: outcome{err: elector.ErrConflict}, update: odd},
-	"409 Status about a quota":               each(status(409, "Conflict", "", `,"details":{"name":"q","kind":"resourcequotas"}`), odd),
-	"409 Status without details":             each(status(409, "Conflict", "", ""), odd),
-	"409 HTML":                               each(page(409, "text/html", html), unreadable(409)),
-	"500 empty":                              each(page(500, "", ""), unreadable(500)),
-	"500 Status of etcd's":                   each(status(500, "", "etcdserver: request timed out", ""), unavailable),
-	"500 Status leader changed":              each(status(500, "", "etcdserver: leader changed", ""), unavailable),
-	"500 Status ServerTimeout":               each(status(500, "ServerTimeout", "try again", `,"details":{"retryAfterSeconds":2}`), timeout.after(2*time.Second)),
-	"500 HTML of 10 MB":                      each(page(500, "text/html", strings.Repeat("<html>", 10<<20/6)), unreadable(500)),
-	"502 HTML":                               each(page(502, "text/html", html), unreadable(502)),
-	"503 HTML":                               each(page(503, "text/html", html), unreadable(503)),
-	"503 empty":                              each(page(503, "", ""), unreadable(503)),
-	"503 Status":                             each(status(503, "ServiceUnavailable", "", ""), unavailable),
-	"504 HTML":                               each(page(504, "text/html", html), unreadable(504)),
-	"504 Status Timeout":                     each(status(504, "Timeout", "request did not complete", ""), timeout),
-	"504 Status too large resourceVersion":   each(status(504, "Timeout", "Too large resource version", `,"details":{"retryAfterSeconds":1}`), timeout.after(time.Second)),
-	"401 Status":                             each(status(401, "Unauthorized", "Unauthorized", ""), unauthorized),
-	"401 HTML":                               each(page(401, "text/html", html), unreadable(401)),
-	"403 Status":                             each(status(403, "Forbidden", "", aboutDemo), forbidden),
-	"403 HTML of a firewall":                 each(page(403, "text/html", html), unreadable(403)),
-	"400 Status":                             each(status(400, "BadRequest", `cannot parse ".103Z" as ".000000"`, ""), invalid),
-	"400 text":                               each(page(400, "text/plain", "Client sent an HTTP request to an HTTPS server."), unreadable(400)),
-	"405 Status":                             each(status(405, "MethodNotAllowed", "", ""), invalid),
-	"408 Status":                             each(status(408, "Timeout", "", ""), timeout),
-	"410 Status Expired":                     each(status(410, "Expired", "too old resource version", ""), unavailable),
-	"413 Status":                             each(status(413, "RequestEntityTooLarge", "", ""), invalid),
-	"413 HTML":                               each(page(413, "text/html", html), unreadable(413)),
-	"418 Status":                             each(status(418, "", "", ""), outcome{class: events.ClassInvalid, applied: unknown}),
-	"422 Status":                             each(status(422, "Invalid", "", `,"details":{"name":"demo","group":"coordination.k8s.io","kind":"Lease"}`), invalid),
-	"429 Status without a header":            each(status(429, "TooManyRequests", "", `,"details":{"retryAfterSeconds":1}`), throttled.after(time.Second)),
-	"429 text of the API server":             each(page(429, "text/plain; charset=utf-8", "Too many requests, please try again later.\n"), throttled),
-	"429 HTML":                               each(page(429, "text/html", html), unreadable(429)),
-	"302 to a login page":                    withTyped(each(login, unreadable(302)), unreadable(0)),
-	"301 without a place":                    withTyped(each(page(301, "text/html", html), unreadable(301)), unreadable(301)),
-	"204":                                    withTyped(each(page(204, "", ""), unreadable(204)), unreadable(0)),
-	"200 HTML":                               withTyped(each(page(200, "text/html", html), unreadable(200)), unreadable(0)),
-	"200 a body shorter than its length":     withTyped(each(page(200, "application/json", `{"kind":"Lea`, "Content-Length", "100"), unreadable(200)), unreadable(0)),
-	"200 an object of 10 MB":                 withTyped(each(page(200, "application/json", `{"metadata":{"name":"`+strings.Repeat("x", 10<<20)+`"}}`), unreadable(200)), unreadable(0)),
-	"connection closed without an answer":    onlyPrivate(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, unavailable),
-	"429 Status Retry-After: 1":              onlyPrivate(status(429, "TooManyRequests", "", `,"details":{"retryAfterSeconds":1}`, "Retry-After", "1"), throttled.after(time.Second)),
-	"429 Status Retry-After: 3600":           onlyPrivate(status(429, "TooManyRequests", "", "", "Retry-After", "3600"), throttled.after(time.Hour)),
-	"429 HTML Retry-After: 0":                onlyPrivate(page(429, "text/html", html, "Retry-After", "0"), unreadable(429)),
-	"429 HTML Retry-After an instant":        onlyPrivate(page(429, "text/html", html, "Retry-After", "Mon, 17 Aug 2026 12:00:30 GMT", "Date", "Mon, 17 Aug 2026 12:00:00 GMT"), unreadable(429).after(30*time.Second)),
-	"429 HTML Retry-After a past instant":    onlyPrivate(page(429, "text/html", html, "Retry-After", "Mon, 17 Aug 2026 11:00:00 GMT", "Date", "Mon, 17 Aug 2026 12:00:00 GMT"), unreadable(429)),
+	"404 Status about another Lease":       each(status(404, "NotFound", "", strings.Replace(aboutDemo, "demo", "other", 1)), elsewhere),
+	"404 Status about the namespace":       each(status(404, "NotFound", "", aboutSpace), outcome{class: events.ClassNotFound, applied: not}),
+	"404 Status without details":           each(status(404, "NotFound", "not found", ""), elsewhere),
+	"404 Status with empty details":        each(status(404, "NotFound", "", `,"details":{}`), elsewhere),
+	"404 HTML":                             each(page(404, "text/html", html), unreadable(404)),
+	"404 of an API that is not served":     each(page(404, "text/plain; charset=utf-8", "404 page not found\n"), elsewhere),
+	"404 empty, without a Content-Type":    each(page(404, "", ""), unreadable(404)),
+	"404 JSON of another kind":             each(page(404, "application/json", `{"error":"no"}`), unreadable(404)),
+	"404 JSON, empty":                      each(page(404, "application/json", ""), unreadable(404)),
+	"404 HTML called JSON":                 each(page(404, "application/json", html), unreadable(404)),
+	"404 half a Status":                    each(page(404, "application/json", `{"kind":"Status","apiVe`), unreadable(404)),
+	"404 with a broken Content-Type":       withTyped(each(page(404, "text/html; =", html), unreadable(404)), unavailable),
+	"200 with a Status of failure":         {answer: page(200, "application/json", statusBody(404, "NotFound", aboutDemo)), read: outcome{err: elector.ErrNotFound}, create: elsewhere.seen(200), update: outcome{err: elector.ErrConflict}},
+	"409 Status Conflict":                  {answer: status(409, "Conflict", "the object has been modified", aboutDemo), read: odd, create: odd, update: outcome{err: elector.ErrConflict}},
+	"409 Status AlreadyExists":             {answer: status(409, "AlreadyExists", "already exists", aboutDemo), read: odd, create: outcome{err: elector.ErrConflict}, update: odd},
+	"409 Status about a quota":             each(status(409, "Conflict", "", `,"details":{"name":"q","kind":"resourcequotas"}`), odd),
+	"409 Status without details":           each(status(409, "Conflict", "", ""), odd),
+	"409 HTML":                             each(page(409, "text/html", html), unreadable(409)),
+	"500 empty":                            each(page(500, "", ""), unreadable(500)),
+	"500 Status of etcd's":                 each(status(500, "", "etcdserver: request timed out", ""), unavailable),
+	"500 Status leader changed":            each(status(500, "", "etcdserver: leader changed", ""), unavailable),
+	"500 Status ServerTimeout":             each(status(500, "ServerTimeout", "try again", `,"details":{"retryAfterSeconds":2}`), timeout.after(2*time.Second)),
+	"500 HTML of 10 MB":                    each(page(500, "text/html", strings.Repeat("<html>", 10<<20/6)), unreadable(500)),
+	"502 HTML":                             each(page(502, "text/html", html), unreadable(502)),
+	"503 HTML":                             each(page(503, "text/html", html), unreadable(503)),
+	"503 empty":                            each(page(503, "", ""), unreadable(503)),
+	"503 Status":                           each(status(503, "ServiceUnavailable", "", ""), unavailable),
+	"504 HTML":                             each(page(504, "text/html", html), unreadable(504)),
+	"504 Status Timeout":                   each(status(504, "Timeout", "request did not complete", ""), timeout),
+	"504 Status too large resourceVersion": each(status(504, "Timeout", "Too large resource version", `,"details":{"retryAfterSeconds":1}`), timeout.after(time.Second)),
+	"401 Status":                           each(status(401, "Unauthorized", "Unauthorized", ""), unauthorized),
+	"401 HTML":                             each(page(401, "text/html", html), unreadable(401)),
+	"403 Status":                           each(status(403, "Forbidden", "", aboutDemo), forbidden),
+	"403 HTML of a firewall":               each(page(403, "text/html", html), unreadable(403)),
+	"400 Status":                           each(status(400, "BadRequest", `cannot parse ".103Z" as ".000000"`, ""), invalid),
+	"400 text":                             each(page(400, "text/plain", "Client sent an HTTP request to an HTTPS server."), unreadable(400)),
+	"405 Status":                           each(status(405, "MethodNotAllowed", "", ""), invalid),
+	"408 Status":                           each(status(408, "Timeout", "", ""), timeout),
+	"410 Status Expired":                   each(status(410, "Expired", "too old resource version", ""), unavailable),
+	"413 Status":                           each(status(413, "RequestEntityTooLarge", "", ""), invalid),
+	"413 HTML":                             each(page(413, "text/html", html), unreadable(413)),
+	"418 Status":                           each(status(418, "", "", ""), outcome{class: events.ClassInvalid, applied: unknown}),
+	"422 Status":                           each(status(422, "Invalid", "", `,"details":{"name":"demo","group":"coordination.k8s.io","kind":"Lease"}`), invalid),
+	"429 Status without a header":          each(status(429, "TooManyRequests", "", `,"details":{"retryAfterSeconds":1}`), throttled.after(time.Second)),
+	"429 text of the API server":           each(page(429, "text/plain; charset=utf-8", "Too many requests, please try again later.\n"), throttled),
+	"429 HTML":                             each(page(429, "text/html", html), unreadable(429)),
+	"302 to a login page":                  withTyped(each(login, unreadable(302)), unreadable(0)),
+	"301 without a place":                  withTyped(each(page(301, "text/html", html), unreadable(301)), unreadable(301)),
+	"204":                                  withTyped(each(page(204, "", ""), unreadable(204)), unreadable(0)),
+	"200 HTML":                             withTyped(each(page(200, "text/html", html), unreadable(200)), unreadable(0)),
+	"200 a body shorter than its length":   withTyped(each(page(200, "application/json", `{"kind":"Lea`, "Content-Length", "100"), unreadable(200)), unreadable(0)),
+	"200 an object of 10 MB":               onlyPrivate(page(200, "application/json", `{"metadata":{"name":"`+strings.Repeat("x", 10<<20)+`"}}`), unreadable(200)),
+	"connection closed without an answer":  onlyPrivate(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, unavailable),
+	"429 Status Retry-After: 1":            onlyPrivate(status(429, "TooManyRequests", "", `,"details":{"retryAfterSeconds":1}`, "Retry-After", "1"), throttled.after(time.Second)),
+	"429 Status Retry-After: 3600":         onlyPrivate(status(429, "TooManyRequests", "", "", "Retry-After", "3600"), throttled.after(time.Hour)),
+	"429 HTML Retry-After: 0":              onlyPrivate(page(429, "text/html", html, "Retry-After", "0"), unreadable(429)),
+	"429 HTML Retry-After an instant":      onlyPrivate(page(429, "text/html", html, "Retry-After", "Mon, 17 Aug 2026 12:00:30 GMT", "Date", "Mon, 17 Aug 2026 12:00:00 GMT"), unreadable(429).after(30*time.Second)),
+	"429 HTML Retry-After a past instant":  onlyPrivate(page(429, "text/html", html, "Retry-After", "Mon, 17 Aug 2026 11:00:00 GMT", "Date", "Mon, 17 Aug 2026 12:00:00 GMT"), unreadable(429)),
+	"429 Status Retry-After without a Date": onlyPrivate(func(w http.ResponseWriter, r *http.Request) {
+		w.Header()["Date"] = nil
+		status(429, "TooManyRequests", "", "", "Retry-After", "Mon, 17 Aug 2026 12:00:30 GMT")(w, r)
+	}, throttled),
 	"429 Status Retry-After without sense":   onlyPrivate(status(429, "TooManyRequests", "", "", "Retry-After", "soon"), throttled),
 	"503 HTML Retry-After: 7":                onlyPrivate(page(503, "text/html", html, "Retry-After", "7"), unreadable(503).after(7*time.Second)),
 	"503 Status Retry-After beyond counting": onlyPrivate(status(503, "ServiceUnavailable", "", "", "Retry-After", "4000000000"), unavailable.after(365*24*time.Hour)),
@@ -219,7 +224,7 @@ func (s scenario) forTyped() scenario {
 
 // tryAll makes one call of each operation, each answered by the scenario after the lock was read in peace. It returns how
 // many writes the server saw.
-func tryAll(t *testing.T, newLock maker, sc scenario) (writes int) {
+func tryAll(t *testing.T, newLock maker, sc scenario) int32 {
 	t.Helper()
 	s := lockstest.NewServer()
 	s.EditLease("default", "demo", func(l *coordinationv1.Lease) { l.Spec.HolderIdentity = ptr("b") })
@@ -228,9 +233,10 @@ func tryAll(t *testing.T, newLock maker, sc scenario) (writes int) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var writes atomic.Int32
 	s.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Method != http.MethodGet {
-			writes++
+			writes.Add(1)
 		}
 		sc.answer(w, r)
 		return true
@@ -241,7 +247,7 @@ func tryAll(t *testing.T, newLock maker, sc scenario) (writes int) {
 	check(t, "create", err, sc.create)
 	_, err = lock.Write(ctx, present, record)
 	check(t, "update", err, sc.update)
-	return writes
+	return writes.Load()
 }
 
 var record = elector.Record{
@@ -386,11 +392,13 @@ func endAt(t *testing.T, where string, end func()) *rest.Config {
 			<-r.Context().Done()
 			return true
 		})
-	case "before a connection":
-		cfg.Dial = func(ctx context.Context, _, _ string) (net.Conn, error) {
+	case "before a connection": // net/http goes on dialing for whoever comes next
+		over := make(chan struct{})
+		t.Cleanup(func() { close(over) })
+		cfg.Dial = func(context.Context, string, string) (net.Conn, error) {
 			end()
-			<-ctx.Done()
-			return nil, ctx.Err()
+			<-over
+			return nil, errDown
 		}
 	}
 	return cfg

@@ -1,15 +1,23 @@
 package locks_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"io"
 	"log"
+	"net/http"
 	"net/http/httptest"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
+
+type leaseObject = coordinationv1.Lease
+
+func uidOf(s string) types.UID { return types.UID(s) }
 
 func discard() *log.Logger { return log.New(io.Discard, "", 0) }
 
@@ -29,4 +37,22 @@ func (refusing) Wait(context.Context) error {
 	return errors.New("rate: Wait(n=1) would exceed context deadline")
 }
 
-type leaseObject = coordinationv1.Lease
+// capture keeps what a server answers, for a test to change it.
+type capture struct {
+	header http.Header
+	body   bytes.Buffer
+}
+
+func (c *capture) Header() http.Header         { return c.header }
+func (c *capture) WriteHeader(int)             {}
+func (c *capture) Write(p []byte) (int, error) { return c.body.Write(p) }
+func (c *capture) lease() *coordinationv1.Lease {
+	l := &coordinationv1.Lease{}
+	_ = json.Unmarshal(c.body.Bytes(), l)
+	return l
+}
+
+func writeJSON(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v)
+}
