@@ -9,7 +9,7 @@ FUZZTIME ?= 10s
 MODULES := $(shell find . -name go.mod -not -path './tools/*' -not -path '*/programs/*' -exec dirname {} \;)
 LINTER := go tool -modfile=$(CURDIR)/tools/go.mod golangci-lint
 
-.PHONY: help test race lint fmt integration cluster bench fuzz cover ci
+.PHONY: help test race lint fmt integration cluster bench fuzz mutants cover ci
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "%-12s %s\n", $$1, $$2 }'
@@ -41,6 +41,9 @@ fuzz: ## run each fuzz test for FUZZTIME (10s)
 			go test -run='^$$' -fuzz="^$$test$$" -fuzztime=$(FUZZTIME) $$package; \
 		done; \
 	done
+
+mutants: ## plant bugs one by one and see that a test catches each (ten minutes)
+	MUTANTS=1 go test -v -count=1 -timeout=30m ./internal/mutants
 
 cover: ## write cover.out and check that elector, events and locks are covered
 	go test -coverprofile=cover.out -coverpkg=./elector/...,./events/...,./locks/... ./...

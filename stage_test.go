@@ -3,6 +3,7 @@ package elect_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -211,4 +212,16 @@ func (s *stage) story(crowd []*candidate) string {
 		b.WriteString("\n" + l.text)
 	}
 	return b.String()
+}
+
+// ourGoroutines counts the goroutines that run code of the elector or of its delivery.
+func ourGoroutines() (n int) {
+	stacks := make([]byte, 1<<20)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	for goroutine := range strings.SplitSeq(string(stacks), "\n\n") {
+		if strings.Contains(goroutine, "elect/elector.") || strings.Contains(goroutine, "elect/internal/delivery.") {
+			n++
+		}
+	}
+	return n
 }

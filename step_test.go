@@ -3,7 +3,7 @@ package elect_test
 import (
 	"context"
 	"errors"
-	"runtime"
+	"log/slog"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -89,7 +89,6 @@ func (c *candidate) read() {
 func TestStepLeadsRenewsAndReleasesWithoutAGoroutine(t *testing.T) {
 	onEveryClock(t, func(s *stage) {
 		c := s.make("a")
-		before := runtime.NumGoroutine()
 		ctx, stop := context.WithCancel(context.Background())
 		s.drive(c, ctx, 12*time.Second)
 		c.read()
@@ -114,7 +113,7 @@ func TestStepLeadsRenewsAndReleasesWithoutAGoroutine(t *testing.T) {
 		if next := c.Step(ctx); !next.IsZero() {
 			s.t.Errorf("a Step after the end asks for another at %v", next)
 		}
-		if left := runtime.NumGoroutine() - before; left > 0 {
+		if left := ourGoroutines(); left > 0 {
 			s.t.Errorf("%d goroutines are left", left)
 		}
 	})
@@ -262,4 +261,52 @@ func TestAPanicInAStepEndsTheElector(t *testing.T) {
 			s.t.Error("a lock that panics has ended the term at once")
 		}
 	})
+}
+
+// In Step mode the logger is called as the event is queued, so that the order of the end can be seen exactly.
+func TestE4_WhenLostIsQueuedTheTermIsInvalidAndItsContextCancelled(t *testing.T) {
+	for name, end := range map[string]func(*stage, *candidate){
+		"resigned": func(s *stage, c *candidate) { _ = c.Resign(context.Background()) },
+		"expired":  func(s *stage, c *candidate) { c.lock.Cut(); s.pass(time.Minute) },
+		"taken": func(s *stage, c *candidate) {
+			s.shared.Set(elector.Record{Holder: "other", LeaseDuration: time.Minute, RenewTime: s.clock.Now()})
+			s.pass(5 * time.Second)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onStage(t, func(s *stage) {
+				var c *candidate
+				told := 0
+				look := lookAtLost(func(lost events.Lost) {
+					told++
+					if lost.Term.Valid() || c.IsLeader() || lost.Term.Context().Err() == nil {
+						s.t.Error("Lost is queued before the term is over")
+					}
+				})
+				c = s.make("a", func(config *elector.Config) { config.Logger = slog.New(look) })
+				s.drive(c, context.Background(), time.Second)
+				end(s, c)
+				s.drive(c, context.Background(), 10*time.Second)
+				if told != 1 {
+					s.t.Errorf("%d Lost were queued, want one", told)
+				}
+			})
+		})
+	}
+}
+
+// lookAtLost is a slog.Handler that looks at each Lost.
+type lookAtLost func(events.Lost)
+
+func (lookAtLost) Enabled(context.Context, slog.Level) bool { return true }
+func (l lookAtLost) WithAttrs([]slog.Attr) slog.Handler     { return l }
+func (l lookAtLost) WithGroup(string) slog.Handler          { return l }
+func (l lookAtLost) Handle(_ context.Context, r slog.Record) error {
+	r.Attrs(func(a slog.Attr) bool {
+		if lost, ok := a.Value.Any().(events.Lost); ok {
+			l(lost)
+		}
+		return true
+	})
+	return nil
 }

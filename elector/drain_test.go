@@ -262,8 +262,8 @@ func TestFailedWorkIsReleasedAndHeldBack(t *testing.T) {
 	r.read(r.m.view.snap, nil)
 	r.applied()
 	r.want("end(work failed) read write(nobody) leader() read")
-	if got := r.m.notBefore - r.now.mono; got != 2*time.Second {
-		t.Errorf("it contends again in %v, want the longer of the policy's pause and a retry period", got)
+	if got := r.m.notBefore - r.now.mono; got != 4*time.Second {
+		t.Errorf("it contends again in %v, want the longer of the policy's pause and two retry periods", got)
 	}
 }
 

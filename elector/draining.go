@@ -233,14 +233,15 @@ func (m *machine) holdBack(d drain) {
 	m.work.reset()
 }
 
-// workPause gives others time to take the lock from a candidate whose work fails.
+// workPause gives others time to take the lock from a candidate whose work fails: each that polls looks at least once in
+// two retry periods.
 func (m *machine) workPause(err error) time.Duration {
 	pause, stop := m.work.next()
 	if stop {
 		m.stopErr = fmt.Errorf("elector: the backoff policy gave up after the work failed: %w", err)
 		m.ask = askStop
 	}
-	return min(max(pause, m.rules.retry), m.rules.lease)
+	return min(max(pause, 2*m.rules.retry), m.rules.lease)
 }
 
 // idle: the term is over and nothing more is to be written for it.

@@ -2,9 +2,7 @@ package fakeclock
 
 import (
 	"context"
-	"errors"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +11,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/seed2c765205/elect/elector"
+	"github.com/seed2c765205/elect/electortest"
 	"github.com/seed2c765205/elect/locks/memory"
 )
 
@@ -28,7 +27,7 @@ func TestOnTheTimeOfABubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPair(t, clock.RealClock{})
 		time.Sleep(cutOff)
-		p.reachable.Store(false)
+		p.way.Cut()
 		time.Sleep(theEnd - cutOff)
 		synctest.Wait()
 		p.check(t)
@@ -40,7 +39,7 @@ func TestOnAFakeClock(t *testing.T) {
 		fake := clocktesting.NewFakeClock(time.Now())
 		p := newPair(t, fake)
 		advance(fake, cutOff)
-		p.reachable.Store(false)
+		p.way.Cut()
 		advance(fake, theEnd-cutOff)
 		p.check(t)
 	})
@@ -58,7 +57,7 @@ func advance(fake *clocktesting.FakeClock, d time.Duration) {
 
 // A pair is two instances that share a lock.
 type pair struct {
-	reachable atomic.Bool // the lock, for a
+	way *electortest.Lock // a's way to the lock
 
 	mu     sync.Mutex
 	sweeps map[string][]time.Duration // when each has swept, since the start
@@ -66,9 +65,8 @@ type pair struct {
 
 func newPair(t *testing.T, c clock.WithDelayedExecution) *pair {
 	lock := memory.New()
-	p := &pair{sweeps: map[string][]time.Duration{}}
-	p.reachable.Store(true)
-	p.start(t, "a", c, &remote{lock, &p.reachable})
+	p := &pair{way: electortest.NewLock(lock, c), sweeps: map[string][]time.Duration{}}
+	p.start(t, "a", c, p.way)
 	p.start(t, "b", c, lock)
 	return p
 }
@@ -106,26 +104,4 @@ func (p *pair) check(t *testing.T) {
 	if from := 225 * time.Second; len(b) != 1 || b[0] < from || b[0] > from+3*time.Second {
 		t.Errorf("b swept at %v, want once, soon after %v", b, from)
 	}
-}
-
-// A remote lock can become unreachable.
-type remote struct {
-	elector.Lock
-	reachable *atomic.Bool
-}
-
-var errUnreachable = errors.New("the lock is unreachable")
-
-func (r *remote) Read(ctx context.Context) (elector.Snapshot, error) {
-	if !r.reachable.Load() {
-		return elector.Snapshot{}, errUnreachable
-	}
-	return r.Lock.Read(ctx)
-}
-
-func (r *remote) Write(ctx context.Context, prev elector.Snapshot, next elector.Record) (elector.Snapshot, error) {
-	if !r.reachable.Load() {
-		return elector.Snapshot{}, errUnreachable
-	}
-	return r.Lock.Write(ctx, prev, next)
 }
