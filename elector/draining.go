@@ -96,7 +96,7 @@ func (m *machine) sayAt() time.Duration {
 // passDrain applies the passage of time.
 func (m *machine) passDrain() {
 	d := &m.drain
-	if m.now.mono < m.drainDeadline() {
+	if at := m.drainDeadline(); at == never || m.now.mono < at {
 		return
 	}
 	if d.releasing {
