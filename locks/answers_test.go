@@ -1,0 +1,188 @@
+package locks_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed2c765205/elect"
+	"github.com/seed2c765205/elect/elector"
+	"github.com/seed2c765205/elect/events"
+	"github.com/seed2c765205/elect/locks"
+	"github.com/seed2c765205/elect/locks/lockstest"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// TestWhatAnElectorDoesAboutEachAnswer gives each answer once to each operation of an elector, on each wire, and holds
+// what came of it against a table that a person can review: testdata/answers.txt.
+func TestWhatAnElectorDoesAboutEachAnswer(t *testing.T) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-42s %-8s %-16s %-13s %-10s %-12s %s\n", "answer", "to", "wires", "class", "outcome", "again in", "next")
+	for _, name := range slices.Sorted(maps.Keys(scenarios)) {
+		for _, op := range []string{"read", "create", "update", "release"} {
+			lines := map[string][]string{}
+			for _, wire := range []string{"json", "protobuf", "cbor"} {
+				line := ""
+				synctest.Test(t, func(t *testing.T) { line = meet(t, scenarios[name].answer, op, wire) })
+				lines[line] = append(lines[line], wire)
+			}
+			for _, line := range slices.Sorted(maps.Keys(lines)) {
+				wires := strings.Join(lines[line], ",")
+				if len(lines[line]) == 3 {
+					wires = "all"
+				}
+				fmt.Fprintf(&b, "%-42s %-8s %-16s %s\n", name, op, wires, line)
+			}
+		}
+	}
+	golden(t, "testdata/answers.txt", b.String())
+}
+
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs; got:\n%s", file, got)
+	}
+}
+
+// A spy notes how the call came out that was answered by the scenario.
+type spy struct {
+	elector.Lock
+	faulty *bool
+	err    error
+	seen   bool
+}
+
+func (s *spy) note(err error) {
+	if *s.faulty && !s.seen {
+		s.seen, s.err = true, err
+	}
+}
+
+func (s *spy) Read(ctx context.Context) (elector.Snapshot, error) {
+	snap, err := s.Lock.Read(ctx)
+	s.note(err)
+	return snap, err
+}
+
+func (s *spy) Write(ctx context.Context, prev elector.Snapshot, next elector.Record) (elector.Snapshot, error) {
+	snap, err := s.Lock.Write(ctx, prev, next)
+	s.note(err)
+	return snap, err
+}
+
+// meet lets one request of an elector meet the answer, and tells in a line what came of it.
+func meet(t *testing.T, answer http.HandlerFunc, op, wire string) string {
+	server := lockstest.NewServer()
+	cfg := server.Config()
+	if wire == "protobuf" {
+		wire = "vnd.kubernetes.protobuf"
+	}
+	cfg.ContentType, cfg.AcceptContentTypes = "application/"+wire, "application/"+wire+",application/json"
+	lock, err := locks.NewLeaseForConfig(cfg, "default", "demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	faulty := false
+	var next []string
+	server.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+		switch {
+		case faulty:
+			next = append(next, r.Method)
+		case r.Method == methods[op] && ready(server, op):
+			faulty = true
+			answer(w, r)
+			return true
+		}
+		return false
+	})
+	s := &spy{Lock: lock, faulty: &faulty}
+	e, err := elector.New(elector.Config{
+		Lock: s, Identity: "a", Backoff: elect.Constant(time.Second), Rand: rand.New(rand.NewPCG(1, 1)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- e.Run(ctx) }()
+	if op == "release" {
+		time.Sleep(time.Second)
+		stop()
+	}
+	time.Sleep(9 * time.Second) // the update is answered at 5 s, the trust before it ends at 10 s
+	state := e.Status().State
+	stop()
+	<-done
+	return describe(s, firstError(e), next, state)
+}
+
+var methods = map[string]string{
+	"read": http.MethodGet, "create": http.MethodPost, "update": http.MethodPut, "release": http.MethodPut,
+}
+
+// ready tells whether the request is the one to be met: a release is the only write when it is asked for, within a second.
+func ready(server *lockstest.Server, op string) bool {
+	l := server.Lease("default", "demo")
+	return op == "read" || op == "create" || l != nil
+}
+
+// firstError reads the events of an elector that has ended.
+func firstError(e *elector.Elector) (first *events.Error) {
+	for event := range e.Events() {
+		if event, ok := event.(events.Error); ok && first == nil {
+			first = &event
+		}
+	}
+	return first
+}
+
+func describe(s *spy, fault *events.Error, next []string, state elector.State) string {
+	class, again := "-", "at once"
+	if fault != nil {
+		class = fault.Class.String()
+		if d := fault.RetryAt.Sub(fault.Time); d > 0 {
+			again = d.Round(10 * time.Millisecond).String()
+		}
+	}
+	then := "nothing"
+	if len(next) > 0 {
+		then = next[0]
+	}
+	return fmt.Sprintf("%-13s %-10s %-12s %s, then %v", class, outcomeWord(s.err), again, then, state)
+}
+
+func outcomeWord(err error) string {
+	call, ok := errors.AsType[*elector.CallError](err)
+	switch {
+	case err == nil:
+		return "applied"
+	case errors.Is(err, elector.ErrNotFound):
+		return "not found"
+	case errors.Is(err, elector.ErrConflict):
+		return "refused"
+	case ok && call.NotApplied:
+		return "rejected"
+	}
+	return "unknown"
+}
