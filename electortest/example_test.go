@@ -21,7 +21,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	go e.Run(context.Background())
+	go func() { _ = e.Run(context.Background()) }()
 
 	acquired := (<-e.Events()).(events.Acquired)
 	fmt.Println(acquired)
@@ -67,9 +67,9 @@ func TestFailOver(t *testing.T) {
 		first, _ := elector.New(elector.Config{Lock: lock, Identity: "first"})
 		second, _ := elector.New(elector.Config{Lock: shared, Identity: "second"})
 		ctx, cancel := context.WithCancel(t.Context())
-		go first.Run(ctx)
+		go func() { _ = first.Run(ctx) }()
 		electortest.Expect[events.Acquired](t, first.Events())
-		go second.Run(ctx)
+		go func() { _ = second.Run(ctx) }()
 		time.Sleep(time.Minute)
 		synctest.Wait()
 
