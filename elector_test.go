@@ -52,7 +52,11 @@ func grammar(t *testing.T, log []events.Event) {
 }
 
 func TestE1_AcquiredAndLostStrictlyAlternateWhateverHappens(t *testing.T) {
-	for seed := range uint64(10) {
+	seeds := uint64(10)
+	if testing.Short() {
+		seeds = 2
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			onStage(t, func(s *stage) { chaos(s, seed, s.enter) })
 		})

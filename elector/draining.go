@@ -18,6 +18,7 @@ type drain struct {
 	keep      bool          // renewing goes on while work is out
 	release   bool          // the lease is given back afterwards
 	late      bool          // DrainTimeout has passed
+	said      bool          // that it waits for its work
 	releasing bool          // the work is done, the lease is being given back
 	until     time.Duration // when releasing is given up
 }
@@ -58,9 +59,6 @@ func (m *machine) wind(out bool) {
 	if !first || d.late {
 		return
 	}
-	if !d.release && m.ask == askContend {
-		m.drainFault(events.OpWork, events.ClassDraining, errWaitsForWork)
-	}
 	if d.keep && m.call.id == 0 && m.due.op == 0 {
 		m.schedule(opRead, m.now.mono)
 	}
@@ -76,22 +74,45 @@ func (m *machine) drainDeadline() time.Duration {
 	switch {
 	case d.releasing:
 		return d.until
-	case d.told && d.out && !d.late:
-		return plus(d.since, max(m.rules.drain, 0))
+	case !d.told || !d.out || d.late:
+		return never
 	}
-	return never
+	return min(m.lateAt(), m.sayAt())
+}
+
+// lateAt is when work is waited for no longer.
+func (m *machine) lateAt() time.Duration { return plus(m.drain.since, max(m.rules.drain, 0)) }
+
+// sayAt is when it is told that work is waited for, where the candidate could contend again if it were not. Work that
+// ends as soon as its context does is no news.
+func (m *machine) sayAt() time.Duration {
+	d := &m.drain
+	if d.said || d.release || m.ask != askContend {
+		return never
+	}
+	return plus(d.since, m.rules.retry)
 }
 
 // passDrain applies the passage of time.
 func (m *machine) passDrain() {
 	d := &m.drain
-	if m.now.mono < m.drainDeadline() {
+	if at := m.drainDeadline(); at == never || m.now.mono < at {
 		return
 	}
 	if d.releasing {
 		m.drainFault(events.OpRelease, events.ClassTimeout, fmt.Errorf("%w (%w)", errNotReleased, m.lastFailure()))
 		d.keep, d.release, d.releasing = false, false, false
 		m.due = due{}
+		return
+	}
+	if m.now.mono >= m.sayAt() {
+		d.said = true
+		m.do(action{
+			kind: doError, op: events.OpWork, class: events.ClassDraining, err: errWaitsForWork, consecutive: 1,
+			at: m.now.wall, retryAt: m.now.wall.Add(m.lateAt() - m.now.mono),
+		})
+	}
+	if m.now.mono < m.lateAt() {
 		return
 	}
 	if d.release {

@@ -42,21 +42,20 @@ func (m *machine) findOwn(s Snapshot) (w sent, open, ok bool) {
 }
 
 // foundOwn: a write of unknown fate is stored, or the record of an earlier term of this elector. The former begins a
-// term if it was meant to, if it was sent after the last term ended, and if trust is left; else the record is free to
-// this candidate at once, by a new write.
+// term if it was meant to and if trust is left; else the record is free to this candidate at once, by a new write. An
+// open write that was meant to begin a term was sent after the last one ended, since each confirmed write closes those
+// before it.
 func (m *machine) foundOwn(w sent, open bool, s Snapshot) {
 	if open {
 		m.writes.confirm(w)
 	}
-	if open && w.acquire && m.ask == askContend && m.trusts(w.at) && m.sinceLastTerm(w) {
+	if open && w.acquire && m.ask == askContend && m.trusts(w.at) {
 		m.succeed()
 		m.beginTerm(s, w)
 		return
 	}
 	m.followOwn(s)
 }
-
-func (m *machine) sinceLastTerm(w sent) bool { return !m.term.any || w.at.mono >= m.term.ended }
 
 // followOwn: the stored record is this candidate's, but no term goes with it.
 func (m *machine) followOwn(s Snapshot) {

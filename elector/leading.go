@@ -73,7 +73,7 @@ func (m *machine) expire() {
 // endTerm is the only way out of leading.
 func (m *machine) endTerm(reason events.Reason, holder string, err error, at time.Time) {
 	m.enter(StateDraining)
-	m.term.ended, m.term.any = m.now.mono, true
+	m.term.ended = m.now.mono
 	m.do(action{kind: doEnd, reason: reason, to: holder, err: err, at: at})
 	m.drain = newDrain(reason, err, m.now.mono)
 	if !m.drain.keep || reason == events.ReasonCleared {

@@ -106,7 +106,6 @@ type tenure struct {
 	acquired    time.Time
 	transitions int64
 	ended       time.Duration // when the last term ended
-	any         bool          // there was a term that ended
 }
 
 // failures is the present run of them.

@@ -55,7 +55,7 @@ func (w Wait) String() string {
 func (m *machine) waiting() (Wait, time.Duration) {
 	switch {
 	case m.state == StateDraining && m.drain.out:
-		return WaitWork, m.drainDeadline()
+		return WaitWork, m.workUntil()
 	case m.state == StateFollowing && m.view.looked && m.view.free == 0 && m.fails.n == 0:
 		return WaitExpiry, m.view.until
 	case m.call.id != 0:
@@ -70,4 +70,11 @@ func (m *machine) waiting() (Wait, time.Duration) {
 		return WaitTurn, m.due.at
 	}
 	return 0, never
+}
+
+func (m *machine) workUntil() time.Duration {
+	if m.drain.late {
+		return never
+	}
+	return m.lateAt()
 }

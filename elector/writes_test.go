@@ -68,6 +68,28 @@ func TestALostAnswerToAnAcquisitionBeginsTheTermFromItsSend(t *testing.T) {
 	}
 }
 
+// A create that hangs through a whole term, and is stored after the object was deleted, is older than that term.
+func TestAnAcquisitionFromBeforeTheLastTermBeginsNone(t *testing.T) {
+	r := follower(t)
+	r.read(Snapshot{}, ErrNotFound)
+	hung := r.lastWrite()
+	r.tickNext() // its time is over
+	r.tickTo(opRead)
+	r.read(Snapshot{}, ErrNotFound)
+	r.applied()
+	r.wantState(StateLeading)
+	r.take(r.m.workEnded(r.now, events.ReasonWorkFailed, errUnknown))
+	r.take(r.m.holds(r.now, false))
+	r.read(Snapshot{}, ErrNotFound) // deleted
+	r.drain()
+	r.tickTo(opRead)
+	r.read(r.snap(hung), nil)
+	r.wantState(StateFollowing)
+	if r.m.view.free != 0 {
+		t.Errorf("it counts as %v, want held like a stranger's", r.m.view.free)
+	}
+}
+
 func TestOfSeveralUnresolvedWritesTheStoredOneIsFound(t *testing.T) {
 	r := leading(t)
 	r.tickAt(4 * time.Second)

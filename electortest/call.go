@@ -57,7 +57,7 @@ func (l *Lock) plan(op events.Op) plan {
 		return p
 	}
 	p.err = l.faults.writeErr
-	if l.faults.way == open && p.err == nil && l.faults.lose > 0 {
+	if p.err == nil && l.faults.lose > 0 {
 		p.lose = true
 		l.faults.lose--
 	}

@@ -169,10 +169,9 @@ func TestLostAnswersAreApplied(t *testing.T) {
 	m := memory.New()
 	l := electortest.NewLock(m, nil)
 	l.LoseAnswers(2)
-	l.Cut()
+	l.RefuseWrites(errCause)
 	_, _ = l.Write(t.Context(), elector.Snapshot{}, record) // does not count: it is not applied
-	l.Heal()
-	l.LoseAnswers(2)
+	l.RefuseWrites(nil)
 	for i := range 3 {
 		prev, err := l.Read(t.Context())
 		if err != nil && !errors.Is(err, elector.ErrNotFound) {

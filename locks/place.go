@@ -23,10 +23,10 @@ func (p place) String() string {
 // validate checks the names by the API server's rules. An empty namespace would address all namespaces.
 func (p place) validate() error {
 	if errs := validation.IsDNS1123Label(p.namespace); len(errs) > 0 {
-		return fmt.Errorf("locks: namespace %q of a %s: %s", p.namespace, p.kind, strings.Join(errs, "; "))
+		return fmt.Errorf("locks: namespace %q of a %s must be an RFC 1123 label: %s", p.namespace, p.kind, strings.Join(errs, "; "))
 	}
 	if errs := validation.IsDNS1123Subdomain(p.name); len(errs) > 0 {
-		return fmt.Errorf("locks: name %q of a %s: %s", p.name, p.kind, strings.Join(errs, "; "))
+		return fmt.Errorf("locks: name %q of a %s must be an RFC 1123 subdomain: %s", p.name, p.kind, strings.Join(errs, "; "))
 	}
 	return nil
 }

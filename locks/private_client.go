@@ -66,7 +66,12 @@ const modulePath = "github.com/seed2c765205/elect"
 
 // moduleVersion is this module's version in the running program; "devel" if it is not known.
 func moduleVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
+	info, _ := debug.ReadBuildInfo()
+	return versionIn(info)
+}
+
+func versionIn(info *debug.BuildInfo) string {
+	if info != nil {
 		for _, m := range info.Deps {
 			if m.Path == modulePath && m.Version != "" && m.Version != "(devel)" {
 				return m.Version

@@ -276,6 +276,20 @@ func TestE5_ChannelsCloseAfterTheLastEvent(t *testing.T) {
 }
 
 // A reader that never asks again must not keep a goroutine: the last event waits in the channel alone.
+func TestReadersThatHaveAllAreForgotten(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *Hub, p *teller) {
+		p.tell("C:a")
+		h.End()
+		for range 10 {
+			wantAll(t, "the subscriber", readNow(h.Subscribe(t.Context())), "C:>a", "closed")
+		}
+		wantAll(t, "the reader", readNow(h.Events()), "C:>a", "closed")
+		if n := len(h.readers); n != 0 {
+			t.Errorf("the hub keeps %d readers", n)
+		}
+	})
+}
+
 func TestThePumpEndsWithTheLastEventInTheChannel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // the bubble panics if a goroutine is left
 		h := NewHub()
