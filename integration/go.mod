@@ -2,13 +2,18 @@ module github.com/seed2c765205/elect/integration
 
 go 1.26.0
 
+// Tests run it as processes.
+tool github.com/seed2c765205/elect/examples/service
+
 require (
+	github.com/seed2c765205/elect v0.0.0
 	k8s.io/api v0.37.2
 	k8s.io/apimachinery v0.37.2
 	k8s.io/client-go v0.37.2
 )
 
 require (
+	github.com/cenkalti/backoff/v4 v4.3.0 // indirect
 	github.com/davecgh/go-spew v1.1.2-0.20180830191138-d8f796af33cc // indirect
 	github.com/emicklei/go-restful/v3 v3.13.0 // indirect
 	github.com/fxamacker/cbor/v2 v2.9.1 // indirect
