@@ -84,7 +84,7 @@ func TestThePrivateClientRepeatsNothing(t *testing.T) {
 		} {
 			t.Run(name+"/"+verb, func(t *testing.T) {
 				s := lockstest.NewServer()
-				s.Intercept(func(w http.ResponseWriter, r *http.Request) bool { answer(w, r); return true })
+				s.Intercept(answering(answer))
 				err := call(privateLease(t, s.Listen(t), "default", "demo"))
 				if n := len(s.Requests()); n != 1 || err == nil {
 					t.Errorf("%d requests were sent, and the call returned %v", n, err)
@@ -142,7 +142,7 @@ func TestWhatCannotBeReadIsQuoted(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := lockstest.NewServer()
-			s.Intercept(func(w http.ResponseWriter, r *http.Request) bool { c.answer(w, r); return true })
+			s.Intercept(answering(c.answer))
 			_, err := privateLease(t, s.Listen(t), "default", "demo").Read(ctx)
 			var d *elector.DecodeError
 			if !errors.As(err, &d) {
@@ -160,7 +160,7 @@ func TestWhatCannotBeReadIsQuoted(t *testing.T) {
 
 func TestATypedClientsErrorQuotesWhatItCan(t *testing.T) {
 	s := lockstest.NewServer()
-	s.Intercept(func(w http.ResponseWriter, r *http.Request) bool { page(502, "text/html", html)(w, r); return true })
+	s.Intercept(answering(page(502, "text/html", html)))
 	_, err := typedLease(t, s.Config(), "default", "demo").Read(ctx)
 	var d *elector.DecodeError
 	if !errors.As(err, &d) || d.Status != 502 || d.ContentType != "" || d.Body != html {
@@ -180,7 +180,7 @@ func TestAnObjectAsLargeAsAnyIsRead(t *testing.T) {
 func TestALongAnswerIsNotReadToItsEnd(t *testing.T) {
 	for contentType, limit := range map[string]int64{"text/html": 64 << 10, "application/json": 8 << 20} {
 		endless := &endlessBody{}
-		l := privateLease(t, &rest.Config{Host: "http://x", Transport: answering{contentType, endless}}, "default", "demo")
+		l := privateLease(t, &rest.Config{Host: "http://x", Transport: fixed{contentType, endless}}, "default", "demo")
 		_, err := l.Read(ctx)
 		check(t, "read", err, unreadable(502))
 		if endless.read != limit {
@@ -189,12 +189,12 @@ func TestALongAnswerIsNotReadToItsEnd(t *testing.T) {
 	}
 }
 
-type answering struct {
+type fixed struct {
 	contentType string
 	body        io.ReadCloser
 }
 
-func (a answering) RoundTrip(r *http.Request) (*http.Response, error) {
+func (a fixed) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{
 		StatusCode: 502, Header: http.Header{"Content-Type": {a.contentType}}, Body: a.body, ContentLength: -1, Request: r,
 	}, nil

@@ -56,3 +56,11 @@ func writeJSON(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(v)
 }
+
+// answering intercepts every request with one answer.
+func answering(answer http.HandlerFunc) func(http.ResponseWriter, *http.Request) bool {
+	return func(w http.ResponseWriter, r *http.Request) bool {
+		answer(w, r)
+		return true
+	}
+}
