@@ -3,7 +3,6 @@ package locks_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -21,8 +20,6 @@ import (
 	"github.com/seed2c765205/elect/locks"
 	"github.com/seed2c765205/elect/locks/lockstest"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // TestWhatAnElectorDoesAboutEachAnswer gives each answer once to each operation of an elector, on each wire, and holds
 // what came of it against a table that a person can review: testdata/answers.txt.
@@ -46,10 +43,10 @@ func TestWhatAnElectorDoesAboutEachAnswer(t *testing.T) {
 			}
 		}
 	}
-	golden(t, "testdata/answers.txt", b.String())
+	goldenFile(t, "testdata/answers.txt", b.String())
 }
 
-func golden(t *testing.T, file, got string) {
+func goldenFile(t *testing.T, file, got string) {
 	t.Helper()
 	if *update {
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
