@@ -374,10 +374,11 @@ func (m *machine) abandon() {
 	m.call = call{}
 	m.hung = append(m.hung, c)
 	m.do(action{kind: doCancel, call: c.id, err: context.DeadlineExceeded})
+	err := fmt.Errorf("no answer within %v: %w", c.until-c.sent.mono, context.DeadlineExceeded)
 	if c.op == opRead {
-		m.afterRead(c, Snapshot{}, context.DeadlineExceeded)
+		m.afterRead(c, Snapshot{}, err)
 	} else {
-		m.afterWrite(c, Snapshot{}, context.DeadlineExceeded)
+		m.afterWrite(c, Snapshot{}, err)
 	}
 }
 
