@@ -109,6 +109,9 @@ func meet(t *testing.T, answer http.HandlerFunc, op, wire string) string {
 			next = append(next, r.Method)
 		case r.Method == methods[op] && ready(server, op):
 			faulty = true
+			if sent := r.Header.Get("Content-Type"); sent != "" && sent != cfg.ContentType {
+				t.Errorf("a body was sent as %s, want %s", sent, cfg.ContentType)
+			}
 			answer(w, r)
 			return true
 		}
@@ -131,7 +134,9 @@ func meet(t *testing.T, answer http.HandlerFunc, op, wire string) string {
 	time.Sleep(9 * time.Second) // the update is answered at 5 s, the trust before it ends at 10 s
 	state := e.Status().State
 	stop()
-	<-done
+	if err := <-done; err != nil {
+		t.Errorf("Run returned %v", err)
+	}
 	return describe(s, firstError(e), next, state)
 }
 
