@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -43,7 +45,39 @@ func TestEveryWritersRecordIsTakenOverInItsTime(t *testing.T) {
 			fmt.Fprintf(&b, "%-45s %s\n", name, line)
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(damage)) {
+		kind, _, _ := strings.Cut(name, " ")
+		var line string
+		synctest.Test(t, func(t *testing.T) { line = takeOver(t, kind, damage[name]) })
+		fmt.Fprintf(&b, "%-45s %s\n", name, line)
+	}
 	goldenFile(t, "testdata/takeover.txt", b.String())
+}
+
+// damage is what is left in an object by accidents and by other programs.
+var damage = map[string]string{
+	"annotation empty":                  "",
+	"annotation cut":                    "{",
+	"annotation null":                   "null",
+	"annotation a list":                 "[]",
+	"annotation a number":               "7",
+	"annotation HTML":                   "<html>",
+	"annotation holder is a number":     `{"holderIdentity":5}`,
+	"annotation holder alone":           `{"holderIdentity":"b"}`,
+	"annotation {}":                     `{}`,
+	"annotation duration zero":          `{"holderIdentity":"b","leaseDurationSeconds":0}`,
+	"annotation duration negative":      `{"holderIdentity":"b","leaseDurationSeconds":-1}`,
+	"annotation duration is no number":  `{"holderIdentity":"b","leaseDurationSeconds":"soon"}`,
+	"annotation times are no times":     `{"holderIdentity":"b","leaseDurationSeconds":15,"renewTime":"yesterday"}`,
+	"annotation with unknown fields":    `{"holderIdentity":"b","leaseDurationSeconds":15,"mood":"good"}`,
+	"annotation with a field twice":     `{"holderIdentity":"a","holderIdentity":"b","leaseDurationSeconds":15}`,
+	"annotation 200 KB of text":         strings.Repeat("x", 200<<10),
+	"annotation text after the record":  `{"holderIdentity":"b","leaseDurationSeconds":15} and more`,
+	"lease {}":                          `{}`,
+	"lease holder alone":                `{"holderIdentity":"b"}`,
+	"lease holder and duration":         `{"holderIdentity":"b","leaseDurationSeconds":15}`,
+	"lease holder empty, duration gone": `{"holderIdentity":""}`,
+	"lease transitions alone":           `{"leaseTransitions":3}`,
 }
 
 func takeOver(t *testing.T, kind, text string) string {
