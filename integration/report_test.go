@@ -1,0 +1,56 @@
+//go:build unix
+
+package integration
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// provenance says where figures come from.
+type provenance struct {
+	Command string `json:"command"`
+	Commit  string `json:"commit"`
+	Machine string `json:"machine"`
+	Go      string `json:"go"`
+}
+
+func provenanceOf(t *testing.T, command string) provenance {
+	t.Helper()
+	return provenance{command, output(t, "git", "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"), machine(t), runtime.Version()}
+}
+
+func output(t *testing.T, program string, args ...string) string {
+	t.Helper()
+	out, err := exec.Command(program, args...).Output()
+	if err != nil {
+		t.Errorf("%s %v: %v", program, args, err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func machine(t *testing.T) string {
+	t.Helper()
+	text := output(t, "uname", "-srm")
+	if load, err := os.ReadFile("/proc/loadavg"); err == nil {
+		text += ", load at the end " + strings.Join(strings.Fields(string(load))[:3], " ")
+	}
+	return fmt.Sprintf("%s, cores: %d", text, runtime.NumCPU())
+}
+
+// writeReport writes figures as a file of JSON.
+func writeReport(t *testing.T, file string, figures any) {
+	t.Helper()
+	text, err := json.MarshalIndent(figures, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, append(text, '\n'), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
