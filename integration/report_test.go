@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -20,9 +21,18 @@ type provenance struct {
 	Go      string `json:"go"`
 }
 
+// commit is that of the sources, as the test binary was started.
+var commit = sync.OnceValue(func() string {
+	out, err := exec.Command("git", "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*").Output()
+	if err != nil {
+		return "unknown: " + err.Error()
+	}
+	return strings.TrimSpace(string(out))
+})
+
 func provenanceOf(t *testing.T, command string) provenance {
 	t.Helper()
-	return provenance{command, output(t, "git", "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"), machine(t), runtime.Version()}
+	return provenance{command, commit(), machine(t), runtime.Version()}
 }
 
 func output(t *testing.T, program string, args ...string) string {
