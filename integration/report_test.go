@@ -3,6 +3,7 @@
 package integration
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -56,11 +57,14 @@ func machine(t *testing.T) string {
 // writeReport writes figures as a file of JSON.
 func writeReport(t *testing.T, file string, figures any) {
 	t.Helper()
-	text, err := json.MarshalIndent(figures, "", "  ")
-	if err != nil {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(figures); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, append(text, '\n'), 0o644); err != nil {
+	if err := os.WriteFile(file, text.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
