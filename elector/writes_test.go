@@ -237,7 +237,10 @@ func TestALateAnswerIsEvidenceOnly(t *testing.T) {
 	r.drain()
 	s := r.snap(written)
 	r.late(s, nil)
-	r.want("read") // no trust from the answer itself
+	r.want("read")
+	if got := r.m.term.trust.mono; got != 0 {
+		t.Errorf("trust counts from %v after the late answer alone, want from 0 as before", got)
+	}
 	r.read(s, nil)
 	r.want("extend")
 	if got := r.m.term.trust.mono; got != 5*time.Second {

@@ -101,7 +101,7 @@ func exampleRole(t *testing.T, namespace string) *rbacv1.Role {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close() //nolint:errcheck // it was only read
+	defer file.Close()
 	for documents := yaml.NewYAMLOrJSONDecoder(file, 4096); ; {
 		var role rbacv1.Role
 		if err := documents.Decode(&role); err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/seed2c765205/elect/elector"
@@ -17,13 +18,13 @@ import (
 )
 
 func TestALeaseOnAClientOfTheCallersKeepsTheContract(t *testing.T) {
-	exerciseLease(t, func(_ *testing.T, namespace string) elector.Lock {
+	exercise(t, onLease, func(_ *testing.T, namespace string) elector.Lock {
 		return locks.NewLease(cluster.Client().CoordinationV1(), namespace, "demo")
 	})
 }
 
 func TestALeaseOnAPrivateClientKeepsTheContract(t *testing.T) {
-	exerciseLease(t, func(t *testing.T, namespace string) elector.Lock {
+	exercise(t, onLease, func(t *testing.T, namespace string) elector.Lock {
 		lock, err := locks.NewLeaseForConfig(cluster.Config(), namespace, "demo")
 		if err != nil {
 			t.Fatal(err)
@@ -33,52 +34,97 @@ func TestALeaseOnAPrivateClientKeepsTheContract(t *testing.T) {
 	})
 }
 
-func exerciseLease(t *testing.T, newLock func(t *testing.T, namespace string) elector.Lock) {
+func TestAConfigMapOnAClientOfTheCallersKeepsTheContract(t *testing.T) {
+	exercise(t, onConfigMap, func(_ *testing.T, namespace string) elector.Lock {
+		return locks.NewConfigMap(cluster.Client().CoreV1(), namespace, "demo")
+	})
+}
+
+func TestAConfigMapOnAPrivateClientKeepsTheContract(t *testing.T) {
+	exercise(t, onConfigMap, func(t *testing.T, namespace string) elector.Lock {
+		lock, err := locks.NewConfigMapForConfig(cluster.Config(), namespace, "demo")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(lock.CloseIdleConnections)
+		return lock
+	})
+}
+
+// exercise runs the conformance suite on the real server, each test in a namespace of its own.
+func exercise(t *testing.T, administer func(*testing.T, string) admin, newLock func(t *testing.T, namespace string) elector.Lock) {
 	t.Helper()
 	lockstest.ExerciseBackend(t, func(t *testing.T) lockstest.Backend {
 		namespace := newNamespace(t)
-		o := onLease{t, namespace}
+		a := administer(t, namespace)
 		return lockstest.Backend{
 			Lock:     newLock(t, namespace),
 			Second:   func() elector.Lock { return newLock(t, namespace) },
 			Nowhere:  newLock(t, "nowhere"),
-			Delete:   o.delete,
-			Decorate: o.decorate,
+			Delete:   a.mustDelete,
+			Decorate: a.decorate,
 		}
 	})
 }
 
-// onLease does to a Lease what an administrator may do.
-type onLease struct {
+// admin does to a lock's object what an administrator may do.
+type admin struct {
 	*testing.T
-	namespace string
+	get    func() (metav1.Object, error)
+	update func(metav1.Object) (metav1.Object, error)
+	delete func() error
 }
 
-func (o onLease) delete() {
-	if err := cluster.Client().CoordinationV1().Leases(o.namespace).Delete(o.Context(), "demo", remove); err != nil {
-		o.Fatal(err)
+func onLease(t *testing.T, namespace string) admin {
+	leases := cluster.Client().CoordinationV1().Leases(namespace)
+	return admin{
+		T:   t,
+		get: func() (metav1.Object, error) { return leases.Get(t.Context(), "demo", get) },
+		update: func(o metav1.Object) (metav1.Object, error) {
+			return leases.Update(t.Context(), o.(*coordinationv1.Lease), update)
+		},
+		delete: func() error { return leases.Delete(t.Context(), "demo", remove) },
+	}
+}
+
+func onConfigMap(t *testing.T, namespace string) admin {
+	configMaps := cluster.Client().CoreV1().ConfigMaps(namespace)
+	return admin{
+		T:   t,
+		get: func() (metav1.Object, error) { return configMaps.Get(t.Context(), "demo", get) },
+		update: func(o metav1.Object) (metav1.Object, error) {
+			return configMaps.Update(t.Context(), o.(*corev1.ConfigMap), update)
+		},
+		delete: func() error { return configMaps.Delete(t.Context(), "demo", remove) },
+	}
+}
+
+func (a admin) mustDelete() {
+	if err := a.delete(); err != nil {
+		a.Fatal(err)
 	}
 }
 
 // decorate sets in the metadata what is not the lock's, and returns a check that it is still there.
-func (o onLease) decorate() (lost func() error) {
-	leases := cluster.Client().CoordinationV1().Leases(o.namespace)
-	l := must(o.T, func() (*coordinationv1.Lease, error) { return leases.Get(o.Context(), "demo", get) })
-	l.Labels = map[string]string{"team": "blue"}
-	if l.Annotations == nil {
-		l.Annotations = map[string]string{}
+func (a admin) decorate() (lost func() error) {
+	o := must(a.T, a.get)
+	o.SetLabels(map[string]string{"team": "blue"})
+	annotations := o.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
 	}
-	l.Annotations["example.com/note"] = "keep me"
-	l.Finalizers = []string{"example.com/hold"}
-	l.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: "n", UID: "u"}}
-	want := must(o.T, func() (*coordinationv1.Lease, error) { return leases.Update(o.Context(), l, update) })
+	annotations["example.com/note"] = "keep me"
+	o.SetAnnotations(annotations)
+	o.SetFinalizers([]string{"example.com/hold"})
+	o.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: "n", UID: "u"}})
+	want := must(a.T, func() (metav1.Object, error) { return a.update(o) })
 	return func() error {
-		got, err := leases.Get(o.Context(), "demo", get)
+		got, err := a.get()
 		if err != nil {
 			return err
 		}
-		kept := maps.Equal(got.Labels, want.Labels) && got.Annotations["example.com/note"] == "keep me" &&
-			len(got.Finalizers) == 1 && len(got.OwnerReferences) == 1 && got.OwnerReferences[0].UID == "u"
+		kept := maps.Equal(got.GetLabels(), want.GetLabels()) && got.GetAnnotations()["example.com/note"] == "keep me" &&
+			len(got.GetFinalizers()) == 1 && len(got.GetOwnerReferences()) == 1 && got.GetOwnerReferences()[0].UID == "u"
 		if !kept {
 			return errors.New("something of what is not the lock's is gone")
 		}

@@ -140,7 +140,7 @@ func decorate(m *metav1.ObjectMeta) {
 	m.Finalizers = []string{"example.com/hold"}
 	m.ManagedFields = []metav1.ManagedFieldsEntry{{
 		Manager: "other", Operation: metav1.ManagedFieldsOperationApply, APIVersion: "v1", FieldsType: "FieldsV1",
-		FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:metadata":{"f:labels":{"f:app":{}}}}`)},
+		FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:labels":{"f:app":{}}}}`),
 	}}
 }
 

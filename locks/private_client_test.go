@@ -99,7 +99,7 @@ func reset(w http.ResponseWriter, _ *http.Request) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err == nil {
 		_ = conn.(*net.TCPConn).SetLinger(0)
-		conn.Close()
+		_ = conn.Close()
 	}
 }
 

@@ -100,7 +100,7 @@ func (b *recordedBody) finish(err error) error {
 	switch {
 	case err == nil || b.end == nil:
 		return err
-	case err == io.EOF || err == errTooLong:
+	case errors.Is(err, io.EOF), errors.Is(err, errTooLong):
 		b.end(nil)
 	default:
 		b.end(err)

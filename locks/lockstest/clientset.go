@@ -38,6 +38,7 @@ func (s *Server) add(obj runtime.Object) {
 	k := key{kind, seed.GetNamespace(), seed.GetName()}
 	s.AddNamespace(k.namespace)
 	if _, err := s.store.create(k, seed); err != nil {
-		s.broken = fmt.Errorf("lockstest: cannot store %s %s/%s: %v", kind.name, k.namespace, k.name, err)
+		// Only its text: a wrapped Status would be answered as it is.
+		s.broken = fmt.Errorf("lockstest: cannot store %s %s/%s: %s", kind.name, k.namespace, k.name, err.Error())
 	}
 }

@@ -37,7 +37,7 @@ func updatable(k key, old, next object) error {
 
 func uidConflict(k key, want, got types.UID) error {
 	return apierrors.NewConflict(k.kind.groupResource(), k.name,
-		fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", want, got)) //nolint:staticcheck // the server's words
+		fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", want, got))
 }
 
 // deletable checks the preconditions of a DELETE; pre may be nil.

@@ -80,7 +80,7 @@ func (x *exchange) finish() {
 	case x.stream != nil && aborted:
 		x.stream.CloseWithError(io.ErrUnexpectedEOF)
 	case x.stream != nil:
-		x.stream.Close()
+		_ = x.stream.Close() // it never fails
 	case aborted:
 		x.head <- head{err: io.EOF}
 	default:

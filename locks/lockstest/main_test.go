@@ -8,6 +8,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	os.Setenv("KUBE_FEATURE_ClientsAllowCBOR", "true") // client-go speaks CBOR only if asked to
+	// client-go speaks CBOR only if asked to.
+	if err := os.Setenv("KUBE_FEATURE_ClientsAllowCBOR", "true"); err != nil {
+		panic(err)
+	}
 	goleak.VerifyTestMain(m)
 }
