@@ -23,14 +23,14 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// A rubbishProxy stands before the API server and, while a storm lasts, answers every request with rubbish.
+// A rubbishProxy stands before the API server and answers a share of the requests with rubbish: in a storm, all.
 type rubbishProxy struct {
 	next  http.Handler
 	ended chan struct{} // closed before the proxy ends, so that no request hangs any longer
 
 	mu     sync.Mutex
 	rand   *rand.Rand
-	storm  bool
+	share  float64 // of the requests that get rubbish
 	served map[string]int
 }
 
@@ -76,18 +76,18 @@ func (p *rubbishProxy) open(t *testing.T, http2 bool) *rest.Config {
 	return config
 }
 
-// setStorm begins or ends a storm.
-func (p *rubbishProxy) setStorm(on bool) {
+// rain sets what share of the requests gets rubbish from now on.
+func (p *rubbishProxy) rain(share float64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.storm = on
+	p.share = share
 }
 
 // draw chooses what a request gets; nil: what it asks for.
 func (p *rubbishProxy) draw() *rubbish {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.storm {
+	if p.rand.Float64() >= p.share {
 		return nil
 	}
 	kind := &allRubbish[p.rand.IntN(len(allRubbish))]

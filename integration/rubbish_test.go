@@ -33,8 +33,8 @@ const (
 	recovery = rubbishLease + rubbishLease*2/9 + rubbishLease + rubbishLease*2/15 + noise
 )
 
-// TestSurvivesRubbish lets three candidates compete behind a proxy that at times answers nothing but rubbish. Run must go
-// on, terms must end on time, and soon after each storm somebody must lead again.
+// TestSurvivesRubbish lets three candidates compete behind a proxy that at times answers nothing but rubbish, and at
+// others some. Run must go on, terms must end on time, and soon after each storm somebody must lead again.
 //
 // RUBBISH_SECONDS is how long it goes on (default 25), RUBBISH_SEED repeats the storms, RUBBISH_REPORT is a file to write
 // the figures to.
@@ -79,6 +79,7 @@ type watchers struct {
 
 	mu         sync.Mutex
 	spans      []*span
+	renewals   int
 	errors     map[events.Class]int
 	reasons    map[events.Reason]int
 	lates      []time.Duration // from the end of trust to the reading of a Lost
@@ -140,7 +141,7 @@ func (w *watchers) stop() {
 	select {
 	case <-w.over:
 	default:
-		w.proxy.setStorm(false)
+		w.proxy.rain(0)
 		close(w.over)
 		w.cancel()
 		w.all.Wait()
@@ -165,6 +166,7 @@ func (w *watchers) watch(name string, e *elector.Elector) {
 		case events.Renewed:
 			until(event.ValidUntil)
 			w.confirm(read)
+			w.renewed(1 + event.Skipped)
 		case events.Lost:
 			if event.Term.Context().Err() == nil {
 				w.t.Errorf("%s: %s, but the term's context goes on", name, event)
@@ -224,6 +226,12 @@ func (w *watchers) lost(e events.Lost, late time.Duration) {
 	}
 }
 
+func (w *watchers) renewed(times int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.renewals += times
+}
+
 func (w *watchers) confirm(at time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -238,20 +246,24 @@ func (w *watchers) tell(at time.Duration, text string) {
 	w.story = append(w.story, line{at, text})
 }
 
-// pass lets a storm pass over, and waits until somebody leads again.
+// shower is the share of rubbish between the storms: terms live on in it, though some of their renewals were answered
+// with rubbish, and some of these were done all the same.
+const shower = 0.4
+
+// pass lets a storm pass over, waits until somebody leads again, and lets a shower follow.
 func (w *watchers) pass(storm time.Duration) {
 	w.t.Helper()
 	w.tell(monotonic.Now(), fmt.Sprint("-- a storm of ", storm))
-	w.proxy.setStorm(true)
+	w.proxy.rain(1)
 	w.wait(storm)
-	w.proxy.setStorm(false)
+	w.proxy.rain(0)
 	w.tell(monotonic.Now(), "-- the storm is over")
 	took := w.awaitLeader("after a storm", recovery)
 	w.mu.Lock()
 	w.storms, w.recoveries = append(w.storms, storm), append(w.recoveries, took)
-	calm := time.Duration(w.rand.Int64N(int64(2 * rubbishLease)))
 	w.mu.Unlock()
-	w.wait(calm)
+	w.proxy.rain(shower)
+	w.wait(time.Duration(w.rand.Int64N(int64(3 * rubbishLease))))
 }
 
 // wait lets time pass: nothing ends a storm but time.
@@ -300,7 +312,7 @@ func (w *watchers) check() {
 	if w.errors[events.ClassDecode] == 0 {
 		w.t.Error("no answer was unreadable")
 	}
-	w.t.Logf("%d terms, %d storms, losses %v, errors %v", len(w.spans), len(w.storms), w.reasons, w.errors)
+	w.t.Logf("%d terms, %d renewals, %d storms, losses %v, errors %v", len(w.spans), w.renewals, len(w.storms), w.reasons, w.errors)
 	w.t.Logf("a leader again after at most %v; Lost read at most %v after the end of trust",
 		longestOf(w.recoveries), longestOf(w.lates))
 }
@@ -340,6 +352,7 @@ func (w *watchers) report(file string, seed int64, took time.Duration) {
 		Seed       int64          `json:"seed"`
 		Took       string         `json:"took"`
 		Terms      int            `json:"terms"`
+		Renewals   int            `json:"renewals"`
 		Losses     map[string]int `json:"losses"`
 		Errors     map[string]int `json:"errors"`
 		Storms     []float64      `json:"stormSeconds"`
@@ -349,7 +362,7 @@ func (w *watchers) report(file string, seed int64, took time.Duration) {
 	}{
 		provenanceOf(w.t, fmt.Sprintf("cd integration && RUBBISH_SECONDS=%s RUBBISH_SEED=%d RUBBISH_REPORT=%s "+
 			"go test -count=1 -timeout=30m -run TestSurvivesRubbish .", os.Getenv("RUBBISH_SECONDS"), seed, file)),
-		!w.t.Failed(), seed, took.Round(time.Second).String(), len(w.spans), losses, failures,
+		!w.t.Failed(), seed, took.Round(time.Second).String(), len(w.spans), w.renewals, losses, failures,
 		seconds(w.storms), seconds(w.recoveries), seconds(w.lates), w.proxy.served,
 	})
 }
