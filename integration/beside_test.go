@@ -22,7 +22,7 @@ import (
 func TestLeadsBesideClientGoOnOneLease(t *testing.T) {
 	terms := int(numberFrom(t, "BESIDE_TERMS", 40))
 	seed := numberFrom(t, "BESIDE_SEED", monotonic.Now().Nanoseconds())
-	t.Logf("BESIDE_SEED=%d", seed)
+	t.Logf("BESIDE_SEED=%d at %s", seed, commit())
 	d := newDirector(t, uint64(seed))
 	began := monotonic.Now()
 	for len(d.ended()) < terms || !d.sawAll(terms) {

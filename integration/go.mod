@@ -7,6 +7,7 @@ tool github.com/seed2c765205/elect/examples/service
 
 require (
 	github.com/seed2c765205/elect v0.0.0
+	go.uber.org/goleak v1.3.0
 	golang.org/x/sys v0.47.0
 	k8s.io/api v0.37.2
 	k8s.io/apimachinery v0.37.2

@@ -3,12 +3,14 @@
 package integration
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -20,9 +22,18 @@ type provenance struct {
 	Go      string `json:"go"`
 }
 
+// commit is that of the sources, as the test binary was started.
+var commit = sync.OnceValue(func() string {
+	out, err := exec.Command("git", "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*").Output()
+	if err != nil {
+		return "unknown: " + err.Error()
+	}
+	return strings.TrimSpace(string(out))
+})
+
 func provenanceOf(t *testing.T, command string) provenance {
 	t.Helper()
-	return provenance{command, output(t, "git", "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"), machine(t), runtime.Version()}
+	return provenance{command, commit(), machine(t), runtime.Version()}
 }
 
 func output(t *testing.T, program string, args ...string) string {
@@ -46,11 +57,14 @@ func machine(t *testing.T) string {
 // writeReport writes figures as a file of JSON.
 func writeReport(t *testing.T, file string, figures any) {
 	t.Helper()
-	text, err := json.MarshalIndent(figures, "", "  ")
-	if err != nil {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(figures); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, append(text, '\n'), 0o644); err != nil {
+	if err := os.WriteFile(file, text.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
