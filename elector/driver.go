@@ -40,11 +40,17 @@ func newDriver(e *Elector, ctx context.Context, c caller) driver {
 	}
 }
 
+// blink is a RenewPeriod, in which no more than one renewal can be missed, or the longest time between two looks of a
+// follower whose calls succeed. A candidate that looks less often than that could not keep a term either.
+func (c *Config) blink() time.Duration {
+	return max(c.RenewPeriod, c.RetryPeriod/5*6+c.RenewDeadline/3)
+}
+
 func (c *Config) rules() rules {
 	r := rules{
 		identity: c.Identity, lease: c.LeaseDuration, deadline: c.RenewDeadline, period: c.RenewPeriod,
 		retry: c.RetryPeriod, drain: c.DrainTimeout, coolDown: c.CoolDown, reclaim: c.Reclaim,
-		patience:   patience{own: c.LeaseDuration, blink: c.RenewPeriod, most: c.MaxRecordDuration, rewrite: c.Corrupt == RewriteAtOnce},
+		patience:   patience{own: c.LeaseDuration, blink: c.blink(), most: c.MaxRecordDuration, rewrite: c.Corrupt == RewriteAtOnce},
 		resolution: time.Microsecond,
 	}
 	if t, ok := c.Lock.(TimeResolver); ok {

@@ -198,6 +198,36 @@ func TestGoneIsNotFreeToACandidateThatWasBlind(t *testing.T) {
 	}
 }
 
+// A follower that polls seldom is not blind: neither labels that are edited all the time nor a deletion keep it waiting.
+func TestAFollowerThatPollsSeldomTakesOverInTime(t *testing.T) {
+	seldom := func(c *Config) { c.RetryPeriod = 9 * time.Second }
+	t.Run("over labels that change", func(t *testing.T) {
+		r := follower(t, seldom)
+		s := r.foreign()
+		for r.m.view.free == 0 && r.now.mono < time.Hour {
+			if r.m.call.op == opRead {
+				r.version++
+				s.Version = fmt.Sprint(r.version)
+				r.read(s, nil)
+				continue
+			}
+			r.tickNext()
+		}
+		if r.now.mono != 15*time.Second {
+			t.Errorf("the record is expired after %v, want 15s", r.now.mono)
+		}
+	})
+	t.Run("after a deletion", func(t *testing.T) {
+		r := follower(t, seldom)
+		r.read(r.foreign(), nil)
+		r.tickTo(opRead)
+		seen := r.now.mono
+		if got := seen + r.freeAfter(Snapshot{}); got != 15*time.Second {
+			t.Errorf("the lock is free at %v, want 15s", got)
+		}
+	})
+}
+
 func TestARealReleaseIsFreeAtOnce(t *testing.T) {
 	for name, released := range map[string]Record{
 		"renewTime changed": {RenewTime: epoch.Add(time.Second), LeaseDuration: time.Second},

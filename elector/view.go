@@ -38,7 +38,7 @@ type known struct {
 // patience is how long candidates wait, from Config.
 type patience struct {
 	own     time.Duration // LeaseDuration
-	blink   time.Duration // RenewPeriod: how long one may look away and miss no more than one renewal
+	blink   time.Duration // how long one may look away and be sure of what happened
 	most    time.Duration // MaxRecordDuration; 0: no cap
 	rewrite bool          // CorruptPolicy RewriteAtOnce
 }
