@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"runtime"
 	"strings"
@@ -757,6 +758,42 @@ func TestALockThatPanicsHasOnlyFailed(t *testing.T) {
 		}
 		if got := last[events.Lost](s.t, a); got.Reason != events.ReasonExpired {
 			s.t.Errorf("lost is %v", got)
+		}
+	})
+}
+
+// exits is a lock whose calls never return, because they end their goroutine.
+type exits struct{ elector.Lock }
+
+func (exits) Read(context.Context) (elector.Snapshot, error) {
+	runtime.Goexit()
+	return elector.Snapshot{}, nil
+}
+
+func TestALockThatCallsGoexitHasOnlyFailed(t *testing.T) {
+	onStage(t, func(s *stage) {
+		a := s.enter("a", func(c *elector.Config) {
+			c.Lock = exits{c.Lock}
+			c.Logger = slog.New(lookAtLost(nil)) // a handler that would panic if it were asked for a Lost
+		})
+		s.pass(time.Minute)
+		if n := len(all[events.Error](a)); n < 20 {
+			s.t.Errorf("it failed %d times in a minute, want it to try again and again", n)
+		}
+	})
+}
+
+func TestALoggerThatPanicsLosesItsLineOnly(t *testing.T) {
+	onStage(t, func(s *stage) {
+		a := s.enter("a", func(c *elector.Config) {
+			c.Logger = slog.New(lookAtLost(func(events.Lost) { panic("handler") }))
+		})
+		if err := a.Resign(s.t.Context()); err != nil {
+			s.t.Fatal(err)
+		}
+		s.pass(time.Minute)
+		if !a.IsLeader() {
+			s.t.Error("it does not lead again")
 		}
 	})
 }

@@ -2,6 +2,7 @@ package elector
 
 import (
 	"context"
+	"errors"
 	"runtime/debug"
 )
 
@@ -23,6 +24,8 @@ type answer struct {
 	err      error
 }
 
+var errLockExit = errors.New("elector: the lock called runtime.Goexit")
+
 func newCalls(lock Lock, base context.Context) *calls {
 	return &calls{
 		lock: lock, base: base,
@@ -36,8 +39,9 @@ func (c *calls) start(a *action) {
 	c.cancels[a.call] = cancel
 	made := *a // the machine uses its list again
 	go func() {
-		s, err := callLock(ctx, c.lock, &made)
-		c.answers <- answer{call: made.call, write: made.kind == doWrite, snapshot: s, err: err}
+		a := answer{call: made.call, write: made.kind == doWrite, err: errLockExit}
+		defer func() { c.answers <- a }() // also if the lock calls runtime.Goexit
+		a.snapshot, a.err = callLock(ctx, c.lock, &made)
 	}()
 }
 

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
+
+	"github.com/seed2c765205/elect/events"
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
@@ -170,6 +172,7 @@ func TestErrorsTellWhatHappened(t *testing.T) {
 		"elector: leadership lost: stopped":         &LostError{Reason: 5},
 		"panic: 7":                                  &PanicError{Value: 7},
 		"x":                                         &CallError{Err: errors.New("x")},
+		"elector: call failed: timeout":             &CallError{Class: events.ClassTimeout},
 		`cannot decode lease a/b (HTTP status 502, text/html): no JSON: "<html>"`: &DecodeError{
 			Source: "lease a/b", Status: 502, ContentType: "text/html", Err: errors.New("no JSON"), Body: "<html>",
 		},

@@ -64,9 +64,10 @@ func (m *machine) followOwn(s Snapshot) {
 	m.wait()
 }
 
-// reclaim takes a record of a former run as free, where the configuration promises that nobody shares the identity.
+// reclaim takes a record of a former run as free, where the configuration promises that nobody shares the identity, and
+// as long as nothing has proven it wrong.
 func (m *machine) reclaim() {
-	if m.rules.reclaim && m.view.free == 0 && m.view.holder() == m.rules.identity {
+	if m.rules.reclaim && !m.twinSeen && m.view.free == 0 && m.view.holder() == m.rules.identity {
 		m.view.vacate(m.now.mono, events.HowReclaimed)
 	}
 }
@@ -84,6 +85,7 @@ func (m *machine) reportTwin(s Snapshot) {
 }
 
 func (m *machine) twin() {
+	m.twinSeen = true
 	m.do(action{
 		kind: doError, op: events.OpRead, class: events.ClassDuplicate, err: errTwin, consecutive: 1,
 		at: m.now.wall, retryAt: m.now.wall.Add(m.rules.retry), remaining: m.remaining(),

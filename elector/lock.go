@@ -70,6 +70,12 @@ type CallError struct {
 	Err        error
 }
 
-func (e *CallError) Error() string { return e.Err.Error() }
+// Error is the text of Err, or the class if there is none.
+func (e *CallError) Error() string {
+	if e.Err == nil {
+		return "elector: call failed: " + e.Class.String()
+	}
+	return e.Err.Error()
+}
 
 func (e *CallError) Unwrap() error { return e.Err }

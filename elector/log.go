@@ -14,6 +14,7 @@ func (e *Elector) logLine() func(events.Event) {
 	}
 	log := e.config.Logger.With("lock", e.config.Lock.String(), "identity", e.config.Identity)
 	return func(event events.Event) {
+		defer func() { _ = recover() }() // a handler that panics loses its line, not the process
 		log.LogAttrs(context.Background(), levelOf(event), event.String(), slog.Any("event", event))
 	}
 }

@@ -36,6 +36,8 @@ type machine struct {
 	drain  drain
 	fails  failures
 	leader string
+	// twinSeen: another elector with this identity lives, whatever Config.Reclaim promises.
+	twinSeen bool
 	// notBefore keeps the candidate from contending: it stepped down, or its work failed.
 	notBefore time.Duration
 	stopErr   error // why the machine stops, if it was not told to

@@ -202,6 +202,20 @@ func TestReclaimTakesAFormerRunAtOnce(t *testing.T) {
 	r.want("write(me) begin(reclaimed) leader(me)")
 }
 
+// A broken promise costs one overlap until the next renewal, not one after another.
+func TestReclaimEndsWhenATwinIsSeen(t *testing.T) {
+	r := leading(t, func(c *Config) { c.Reclaim = true })
+	r.tickAt(5 * time.Second)
+	r.fails(ErrConflict)
+	twin := r.snap(Record{Holder: "me", LeaseDuration: 15 * time.Second, RenewTime: r.now.wall, Mark: "twin"})
+	r.read(twin, nil)
+	r.take(r.m.holds(r.now, false))
+	begin := r.now.mono
+	if got := begin + r.freeAfter(twin); got != 20*time.Second {
+		t.Errorf("the twin's record is free at %v, want waited out until 20s", got)
+	}
+}
+
 func TestATwinIsReportedWhenItsRecordChanges(t *testing.T) {
 	r := follower(t)
 	twin := func() Snapshot {
