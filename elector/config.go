@@ -34,7 +34,9 @@ type Config struct {
 	// fifth of RenewDeadline; less than RenewDeadline.
 	RetryPeriod time.Duration
 	// DrainTimeout is how long the lease is kept for the work of a term that is over. Work that takes longer keeps the
-	// lease from being released: it runs out by itself. Default 30 s; negative: work is not waited for.
+	// lease from being released: it runs out by itself, and Run, if it was told to stop, returns without waiting longer.
+	// A candidate that goes on contends again only when the work of its last term has returned, however long that takes.
+	// Default 30 s; negative: the lease is not kept for work at all.
 	DrainTimeout time.Duration
 	// CoolDown is how long a candidate that stepped down does not contend, unless it sees another holder before.
 	// Default LeaseDuration.

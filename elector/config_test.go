@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/seed2c765205/elect/events"
-	clocktesting "k8s.io/utils/clock/testing"
 )
 
 // noLock answers every call with an error.

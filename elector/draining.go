@@ -107,15 +107,12 @@ func (m *machine) passDrain() {
 	}
 	if m.now.mono >= m.sayAt() {
 		d.said = true
-		m.do(action{
-			kind: doError, op: events.OpWork, class: events.ClassDraining, err: errWaitsForWork, consecutive: 1,
-			at: m.now.wall, retryAt: m.now.wall.Add(m.lateAt() - m.now.mono),
-		})
+		m.drainFault(events.OpWork, events.ClassDraining, errWaitsForWork)
 	}
 	if m.now.mono < m.lateAt() {
 		return
 	}
-	if d.release {
+	if d.release || !d.said {
 		m.drainFault(events.OpWork, events.ClassDraining, fmt.Errorf("%w (%w)", errWaitsForWork, ErrDrainTimeout))
 	}
 	d.late, d.keep, d.release = true, false, false
@@ -247,6 +244,9 @@ func (m *machine) holdBack(d drain) {
 	case events.ReasonResigned, events.ReasonCleared:
 		m.notBefore = plus(m.now.mono, m.rules.coolDown)
 	case events.ReasonWorkFailed:
+		if m.term.ended-m.term.began > m.rules.lease {
+			m.work.reset() // it worked for a while
+		}
 		m.notBefore = plus(m.now.mono, m.workPause(d.err))
 		return
 	case events.ReasonExpired, events.ReasonTaken, events.ReasonDeleted, events.ReasonStopped:

@@ -50,7 +50,7 @@ func (c *Config) rules() rules {
 	r := rules{
 		identity: c.Identity, lease: c.LeaseDuration, deadline: c.RenewDeadline, period: c.RenewPeriod,
 		retry: c.RetryPeriod, drain: c.DrainTimeout, coolDown: c.CoolDown, reclaim: c.Reclaim,
-		patience:   patience{own: c.LeaseDuration, blink: c.blink(), most: c.MaxRecordDuration, rewrite: c.Corrupt == RewriteAtOnce},
+		patience:   patience{own: c.LeaseDuration, blink: c.blink(), slack: max(c.RenewPeriod+c.RenewDeadline-c.LeaseDuration, 0), most: c.MaxRecordDuration, rewrite: c.Corrupt == RewriteAtOnce},
 		resolution: time.Microsecond,
 	}
 	if t, ok := c.Lock.(TimeResolver); ok {
@@ -126,6 +126,8 @@ func (d *driver) tell(a *action) {
 	case doBegin:
 		d.term = newTerm(d.elector, d.base, a)
 		d.elector.current.Store(d.term)
+		d.seen.Leader = d.elector.config.Identity
+		d.publish() // who reads Acquired finds Status in step with it
 		d.emit(events.Acquired{Time: now, Term: d.term, Previous: a.from, Vacant: a.vacant, How: a.how})
 	case doExtend:
 		d.term.extend(a.sent)

@@ -145,7 +145,7 @@ func (e *Elector) Events() <-chan events.Event { return e.hub.Events() }
 
 // Subscribe returns a further channel of events. It first gets the current state: the Acquired of the term that is on
 // and the LeaderChanged to the present leader, if there are any. It closes when ctx ends, after the last event, or on
-// Close.
+// Close. To read the last Lost, pass a context that outlives Run's.
 func (e *Elector) Subscribe(ctx context.Context) <-chan events.Event {
 	return e.hub.Subscribe(orBackground(ctx))
 }

@@ -183,6 +183,7 @@ func (m *machine) beginTerm(s Snapshot, w sent) {
 	m.enter(StateLeading)
 	m.notBefore = 0
 	m.term.trust, m.term.acquired, m.term.transitions = w.at, w.record.AcquireTime, w.record.Transitions
+	m.term.began = m.now.mono
 	a := action{
 		kind: doBegin, sent: w.at, token: s.Revision, number: w.record.Transitions,
 		how: m.bid.how, from: m.bid.previous,

@@ -153,6 +153,23 @@ func TestGoneIsNotFree(t *testing.T) {
 	}
 }
 
+// Where a renewal is trusted for longer than the record before it is waited for, so is what is gone.
+func TestGoneIsWaitedForAsLongAsAMissedRenewalMayBeTrusted(t *testing.T) {
+	for _, c := range vanish {
+		t.Run(c.name, func(t *testing.T) {
+			r := follower(t, func(c *Config) { c.RenewDeadline = 14 * time.Second })
+			live := r.foreign()
+			r.read(live, nil)
+			r.tickTo(opRead)
+			seen := r.now.mono
+			// The missed renewal is sent at 5 s at the latest, and trusted until 19 s.
+			if got := seen + r.freeAfter(c.how(r, live.Record)); got != 19*time.Second {
+				t.Errorf("the lock is free at %v, want 19s", got)
+			}
+		})
+	}
+}
+
 // A renewal that went unseen before the record was emptied or cut by hand does not make it look like a release.
 func TestGoneIsNotFreeAfterAnUnseenRenewal(t *testing.T) {
 	for name, edit := range map[string]func(*Record){

@@ -71,6 +71,7 @@ type tenure struct {
 	trust       instant // the send of the last write that bought trust
 	acquired    time.Time
 	transitions int64
+	began       time.Duration
 	ended       time.Duration // when the last term ended
 }
 

@@ -40,6 +40,7 @@ type patience struct {
 	own     time.Duration // LeaseDuration
 	blink   time.Duration // how long one may look away and be sure of what happened
 	most    time.Duration // MaxRecordDuration; 0: no cap
+	slack   time.Duration // by how much a renewal that was missed may be trusted for longer than the record that was seen
 	rewrite bool          // CorruptPolicy RewriteAtOnce
 }
 
@@ -98,7 +99,7 @@ func (v *view) lookAtHolder(now time.Duration, changed bool) {
 		d := v.duration(r.LeaseDuration)
 		until := plus(now, d)
 		if !v.live.unseen && v.live.untouched(r) {
-			until, d = max(until, v.live.until), max(d, v.live.duration)
+			until, d = max(until, plus(v.live.until, v.patience.slack)), max(d, v.live.duration)
 		}
 		v.hold(until)
 		v.live = known{ok: true, record: *r, duration: d, until: until}
@@ -114,8 +115,8 @@ func (v *view) lookAtHolder(now time.Duration, changed bool) {
 func (v *view) lookAtNobody(now time.Duration, first bool) {
 	vanished := v.live.ok && (v.snap.empty() || v.live.untouched(&v.snap.Record))
 	switch {
-	case vanished && now < v.live.until:
-		v.hold(v.live.until)
+	case vanished && now < plus(v.live.until, v.patience.slack):
+		v.hold(plus(v.live.until, v.patience.slack))
 		return
 	case vanished:
 		v.vacate(v.live.until, events.HowExpired)
@@ -137,6 +138,9 @@ func (v *view) own(now time.Duration, s Snapshot) {
 		v.sure = plus(now, v.patience.blink)
 	}
 	v.live, v.previous = known{}, s.Record.Holder
+	if s.Record.Holder != "" {
+		v.longest = v.patience.own
+	}
 	v.hold(0)
 }
 
