@@ -130,6 +130,7 @@ func (s *Server) stop(with syscall.Signal) {
 		return
 	}
 	_ = syscall.Kill(-s.cmd.Process.Pid, with)
+	_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGCONT) // a paused process would not hear it
 	<-s.end
 }
 
