@@ -1,6 +1,7 @@
 package elect_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -96,41 +97,55 @@ func TestRubbishInsteadOfAnswersNeverEndsTheElection(t *testing.T) {
 		"10 MB of HTML":         {500, "text/html", strings.Repeat("<p>", 3<<20)},
 		"etcd without a leader": {500, "application/json", `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"etcdserver: no leader","code":500}`},
 	} {
-		t.Run(name, func(t *testing.T) {
-			onLease(t, func(s *stage, server *lockstest.Server, lease func(*elector.Config)) {
-				a := s.enter("a", lease)
-				s.pass(time.Second)
-				before := server.Lease("default", "leader").Spec
-				server.Intercept(func(w http.ResponseWriter, _ *http.Request) bool {
-					w.Header().Set("Content-Type", answer.kind)
-					w.Header().Set("Location", "/elsewhere")
-					w.WriteHeader(answer.status)
-					_, _ = io.WriteString(w, answer.body)
-					return true
-				})
-				s.pass(9*time.Second - time.Millisecond)
-				if !a.IsLeader() {
-					s.t.Fatalf("the term ended before its trust: %v", a.events())
-				}
-				s.pass(time.Millisecond)
-				if at := heardAt[events.Lost](a); a.IsLeader() || at != 10*time.Second {
-					s.t.Fatalf("lost at %v, want exactly 10s", at)
-				}
-				fault := last[events.Error](s.t, a)
-				if !fault.Retryable || !fault.RetryAt.After(fault.Time) {
-					s.t.Errorf("the fault is %+v", fault)
-				}
-				if after := server.Lease("default", "leader").Spec; *after.RenewTime != *before.RenewTime {
-					s.t.Error("something was written although no request got through")
-				}
-				server.Intercept(nil)
-				s.pass(20 * time.Second)
-				if !a.IsLeader() {
-					s.t.Errorf("it does not lead again within lease and retry: %v", a.Status())
-				}
+		onLeaseByRunAndByStep(t, name, func(s *stage, server *lockstest.Server, enter func(string) *candidate) {
+			a := enter("a")
+			s.pass(time.Second)
+			before := server.Lease("default", "leader").Spec
+			server.Intercept(func(w http.ResponseWriter, _ *http.Request) bool {
+				w.Header().Set("Content-Type", answer.kind)
+				w.Header().Set("Location", "/elsewhere")
+				w.WriteHeader(answer.status)
+				_, _ = io.WriteString(w, answer.body)
+				return true
 			})
+			s.pass(9*time.Second - time.Millisecond)
+			if !a.IsLeader() {
+				s.t.Fatalf("the term ended before its trust: %v", a.events())
+			}
+			s.pass(time.Millisecond)
+			if at := heardAt[events.Lost](a); a.IsLeader() || at != 10*time.Second {
+				s.t.Fatalf("lost at %v, want exactly 10s", at)
+			}
+			fault := last[events.Error](s.t, a)
+			if !fault.Retryable || !fault.RetryAt.After(fault.Time) {
+				s.t.Errorf("the fault is %+v", fault)
+			}
+			if d, ok := errors.AsType[*elector.DecodeError](fault.Err); (fault.Class == events.ClassDecode) != ok || ok && d.Status != answer.status {
+				s.t.Errorf("the fault has the decode error %+v", d)
+			}
+			if after := server.Lease("default", "leader").Spec; *after.RenewTime != *before.RenewTime {
+				s.t.Error("something was written although no request got through")
+			}
+			server.Intercept(nil)
+			s.pass(20 * time.Second)
+			if !a.IsLeader() {
+				s.t.Errorf("it does not lead again within lease and retry: %v", a.Status())
+			}
 		})
 	}
+}
+
+func onLeaseByRunAndByStep(t *testing.T, name string, test func(*stage, *lockstest.Server, func(string) *candidate)) {
+	t.Run(name+", by Run", func(t *testing.T) {
+		onLease(t, func(s *stage, server *lockstest.Server, lease func(*elector.Config)) {
+			test(s, server, func(name string) *candidate { return s.enter(name, lease) })
+		})
+	})
+	t.Run(name+", by Step", func(t *testing.T) {
+		onLease(t, func(s *stage, server *lockstest.Server, lease func(*elector.Config)) {
+			test(s, server, func(name string) *candidate { return s.enterByStep(name, lease) })
+		})
+	})
 }
 
 // An HTML 404 is no proof that the Lease does not exist.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
+	clocktesting "k8s.io/utils/clock/testing"
 )
 
 // noLock answers every call with an error.
@@ -64,27 +65,30 @@ func TestABrokenRuleNamesFieldValueAndRule(t *testing.T) {
 		config Config
 		want   []string
 	}{
-		"no lock":               {Config{}, []string{"Config.Lock is <nil>: it is required"}},
-		"blank identity":        {Config{Identity: " \t"}, []string{`Config.Identity is " \t": it must not be blank`}},
-		"lease below a second":  {Config{LeaseDuration: 900 * time.Millisecond}, []string{"Config.LeaseDuration is 900ms: it must be at least 1s and whole seconds"}},
-		"lease not whole":       {Config{LeaseDuration: 1500 * time.Millisecond}, []string{"Config.LeaseDuration is 1.5s: "}},
-		"negative lease":        {Config{LeaseDuration: -time.Second}, []string{"Config.LeaseDuration is -1s: "}},
-		"lease beyond 32 bits":  {Config{LeaseDuration: (math.MaxInt32 + 1) * time.Second}, []string{"it must be at most 596523h14m7s"}},
-		"the largest lease":     {Config{LeaseDuration: math.MaxInt64}, []string{"Config.LeaseDuration is 2562047h47m16.854775807s: it must be at least"}},
-		"deadline equals lease": {Config{RenewDeadline: 15 * time.Second}, []string{"Config.RenewDeadline is 15s: it must be positive and less than LeaseDuration (15s)"}},
-		"negative deadline":     {Config{RenewDeadline: -1}, []string{"Config.RenewDeadline is -1ns: "}},
-		"period over 2/3":       {Config{RenewPeriod: 7 * time.Second}, []string{"Config.RenewPeriod is 7s: it must be at least 10ms and at most 2/3 of RenewDeadline (10s)"}},
-		"period too short":      {Config{RenewPeriod: 1}, []string{"Config.RenewPeriod is 1ns: "}},
-		"negative period":       {Config{RenewPeriod: -1}, []string{"Config.RenewPeriod is -1ns: "}},
-		"retry equals deadline": {Config{RetryPeriod: 10 * time.Second}, []string{"Config.RetryPeriod is 10s: it must be at least 10ms and less than RenewDeadline (10s)"}},
-		"retry too short":       {Config{RetryPeriod: time.Microsecond}, []string{"Config.RetryPeriod is 1µs: "}},
-		"negative cool-down":    {Config{CoolDown: -1}, []string{"Config.CoolDown is -1ns: it must not be negative"}},
-		"cap below the lease":   {Config{MaxRecordDuration: time.Second}, []string{"Config.MaxRecordDuration is 1s: it must be 0 (no cap) or at least LeaseDuration (15s)"}},
-		"negative cap":          {Config{MaxRecordDuration: -1}, []string{"Config.MaxRecordDuration is -1ns: "}},
-		"a policy of nothing":   {Config{Backoff: func() backoff.BackOff { return nil }}, []string{"Config.Backoff is a policy that returns nil: "}},
-		"an unknown policy":     {Config{Corrupt: 7}, []string{"Config.Corrupt is 7: it must be WaitOut or RewriteAtOnce"}},
-		"an unusable lock":      {Config{Lock: noLock{errors.New("namespace is empty")}}, []string{"Config.Lock: namespace is empty"}},
-		"several at once":       {Config{CoolDown: -1, RenewPeriod: -1}, []string{"Config.CoolDown", "Config.RenewPeriod"}},
+		"no lock":                {Config{}, []string{"Config.Lock is nil: it is required"}},
+		"a nil pointer as lock":  {Config{Lock: (*noLock)(nil)}, []string{"Config.Lock is nil: it is required"}},
+		"a nil pointer as clock": {Config{Clock: (*clocktesting.FakeClock)(nil)}, []string{"Config.Clock is a nil pointer: "}},
+		"a policy that panics":   {Config{Backoff: func() backoff.BackOff { panic("broken") }}, []string{"Config.Backoff is a policy that panics or returns nil: "}},
+		"blank identity":         {Config{Identity: " \t"}, []string{`Config.Identity is " \t": it must not be blank`}},
+		"lease below a second":   {Config{LeaseDuration: 900 * time.Millisecond}, []string{"Config.LeaseDuration is 900ms: it must be at least 1s and whole seconds"}},
+		"lease not whole":        {Config{LeaseDuration: 1500 * time.Millisecond}, []string{"Config.LeaseDuration is 1.5s: "}},
+		"negative lease":         {Config{LeaseDuration: -time.Second}, []string{"Config.LeaseDuration is -1s: "}},
+		"lease beyond 32 bits":   {Config{LeaseDuration: (math.MaxInt32 + 1) * time.Second}, []string{"it must be at most 596523h14m7s"}},
+		"the largest lease":      {Config{LeaseDuration: math.MaxInt64}, []string{"Config.LeaseDuration is 2562047h47m16.854775807s: it must be at least"}},
+		"deadline equals lease":  {Config{RenewDeadline: 15 * time.Second}, []string{"Config.RenewDeadline is 15s: it must be positive and less than LeaseDuration (15s)"}},
+		"negative deadline":      {Config{RenewDeadline: -1}, []string{"Config.RenewDeadline is -1ns: "}},
+		"period over 2/3":        {Config{RenewPeriod: 7 * time.Second}, []string{"Config.RenewPeriod is 7s: it must be at least 10ms and at most 2/3 of RenewDeadline (10s)"}},
+		"period too short":       {Config{RenewPeriod: 1}, []string{"Config.RenewPeriod is 1ns: "}},
+		"negative period":        {Config{RenewPeriod: -1}, []string{"Config.RenewPeriod is -1ns: "}},
+		"retry equals deadline":  {Config{RetryPeriod: 10 * time.Second}, []string{"Config.RetryPeriod is 10s: it must be at least 10ms and less than RenewDeadline (10s)"}},
+		"retry too short":        {Config{RetryPeriod: time.Microsecond}, []string{"Config.RetryPeriod is 1µs: "}},
+		"negative cool-down":     {Config{CoolDown: -1}, []string{"Config.CoolDown is -1ns: it must not be negative"}},
+		"cap below the lease":    {Config{MaxRecordDuration: time.Second}, []string{"Config.MaxRecordDuration is 1s: it must be 0 (no cap) or at least LeaseDuration (15s)"}},
+		"negative cap":           {Config{MaxRecordDuration: -1}, []string{"Config.MaxRecordDuration is -1ns: "}},
+		"a policy of nothing":    {Config{Backoff: func() backoff.BackOff { return nil }}, []string{"Config.Backoff is a policy that panics or returns nil: "}},
+		"an unknown policy":      {Config{Corrupt: 7}, []string{"Config.Corrupt is 7: it must be WaitOut or RewriteAtOnce"}},
+		"an unusable lock":       {Config{Lock: noLock{errors.New("namespace is empty")}}, []string{"Config.Lock: namespace is empty"}},
+		"several at once":        {Config{CoolDown: -1, RenewPeriod: -1}, []string{"Config.CoolDown", "Config.RenewPeriod"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.config.Lock == nil && name != "no lock" {

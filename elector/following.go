@@ -121,6 +121,8 @@ func (m *machine) wait() {
 	}
 }
 
+const maxStagger = 40 * time.Millisecond
+
 // stagger keeps many followers from writing at once. A lock that nobody was seen to hold has no crowd before it, and
 // a record of one's own has no other taker.
 func (m *machine) stagger() time.Duration {

@@ -52,7 +52,7 @@ type Snapshot struct {
 }
 
 // empty reports whether no record is stored: neither the object, nor the place for the record in it.
-func (s *Snapshot) empty() bool { return s.Version == "" || s.Stamp == "" }
+func (s *Snapshot) empty() bool { return s.Version == "" || (s.Stamp == "" && s.Damage == nil) }
 
 // Outcomes of a lock call that a Lock must tell apart. They may be wrapped.
 var (

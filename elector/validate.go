@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"strings"
 	"time"
 )
@@ -44,10 +45,11 @@ func (c Config) validate() error {
 type ruleFunc func(ok bool, field string, value any, format string, args ...any)
 
 func (c Config) checkParts(rule ruleFunc) {
-	rule(c.Lock != nil, "Lock", c.Lock, "it is required")
+	rule(!isNil(c.Lock), "Lock", "nil", "it is required")
+	rule(!isNil(c.Clock), "Clock", "a nil pointer", "leave it out for the real clock")
 	rule(c.Identity == "" || strings.TrimSpace(c.Identity) != "", "Identity", fmt.Sprintf("%q", c.Identity),
 		"it must not be blank; leave it empty for hostname_uuid")
-	rule(c.Backoff() != nil, "Backoff", "a policy that returns nil", "a policy must return a backoff.BackOff")
+	rule(c.hasBackoff(), "Backoff", "a policy that panics or returns nil", "a policy must return a backoff.BackOff")
 	rule(c.Corrupt == WaitOut || c.Corrupt == RewriteAtOnce, "Corrupt", int(c.Corrupt),
 		"it must be WaitOut or RewriteAtOnce")
 }
@@ -72,9 +74,20 @@ func (c Config) checkPeriods(rule ruleFunc) {
 		"it must be at least %v and less than RenewDeadline (%v)", shortest, c.RenewDeadline)
 }
 
+// isNil tells a missing value, also one that is a nil pointer in an interface.
+func isNil(v any) bool {
+	p := reflect.ValueOf(v)
+	return v == nil || (p.Kind() == reflect.Pointer && p.IsNil())
+}
+
+func (c Config) hasBackoff() (ok bool) {
+	defer func() { _ = recover() }()
+	return !isNil(c.Backoff())
+}
+
 func (c Config) checkLock() error {
 	v, ok := c.Lock.(Validator)
-	if !ok {
+	if !ok || isNil(c.Lock) {
 		return nil
 	}
 	if err := v.Validate(); err != nil {

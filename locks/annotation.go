@@ -25,8 +25,8 @@ func (annotationForm) encode(cm *corev1.ConfigMap, r elector.Record) error {
 }
 
 func (annotationForm) decode(cm *corev1.ConfigMap) (elector.Record, string, error) {
-	text := cm.Annotations[LeaderAnnotation]
-	if text == "" {
+	text, ok := cm.Annotations[LeaderAnnotation]
+	if !ok {
 		return elector.Record{}, "", nil
 	}
 	record, err := decodeAnnotation(text)

@@ -32,7 +32,12 @@ func TestWhatAnElectorDoesAboutEachAnswer(t *testing.T) {
 			lines := map[string][]string{}
 			for _, wire := range []string{"json", "protobuf", "cbor"} {
 				line := ""
-				synctest.Test(t, func(t *testing.T) { line = meet(t, scenarios[name].answer, op, wire) })
+				synctest.Test(t, func(t *testing.T) { line = meet(t, scenarios[name].answer, op, wire, byRun) })
+				synctest.Test(t, func(t *testing.T) {
+					if step := meet(t, scenarios[name].answer, op, wire, byStep); step != line {
+						t.Errorf("%s to %s in %s: by Run %q, by Step %q", name, op, wire, line, step)
+					}
+				})
 				lines[line] = append(lines[line], wire)
 			}
 			for _, line := range slices.Sorted(maps.Keys(lines)) {
@@ -90,7 +95,7 @@ func (s *spy) Write(ctx context.Context, prev elector.Snapshot, next elector.Rec
 }
 
 // meet lets one request of an elector meet the answer, and tells in a line what came of it.
-func meet(t *testing.T, answer http.HandlerFunc, op, wire string) string {
+func meet(t *testing.T, answer http.HandlerFunc, op, wire string, drive func(context.Context, *elector.Elector) error) string {
 	server := lockstest.NewServer()
 	cfg := server.Config()
 	if wire == "protobuf" {
@@ -126,7 +131,7 @@ func meet(t *testing.T, answer http.HandlerFunc, op, wire string) string {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error)
-	go func() { done <- e.Run(ctx) }()
+	go func() { done <- drive(ctx, e) }()
 	if op == "release" {
 		time.Sleep(time.Second)
 		stop()
@@ -138,6 +143,27 @@ func meet(t *testing.T, answer http.HandlerFunc, op, wire string) string {
 		t.Errorf("Run returned %v", err)
 	}
 	return describe(s, firstError(e), next, state)
+}
+
+func byRun(ctx context.Context, e *elector.Elector) error { return e.Run(ctx) }
+
+func byStep(ctx context.Context, e *elector.Elector) error {
+	for {
+		next := e.Step(ctx)
+		if next.IsZero() {
+			return nil
+		}
+		timer := time.NewTimer(time.Until(next))
+		stop := ctx.Done()
+		if ctx.Err() != nil {
+			stop = nil
+		}
+		select {
+		case <-timer.C:
+		case <-stop:
+		}
+		timer.Stop()
+	}
 }
 
 var methods = map[string]string{

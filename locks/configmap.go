@@ -26,9 +26,9 @@ const LeaderAnnotation = "control-plane.alpha.kubernetes.io/leader"
 // times with or without a fraction and a zone (without one, they are taken for UTC), and any field missing. A time or a
 // duration that is a string without sense reads as missing.
 //
-// An annotation that is missing or empty, on a ConfigMap that exists, is an empty Record with the empty Stamp: nobody
-// holds the lock, and a Write updates the object. An annotation that is no JSON object, or has a field of a wrong type, is
-// a Snapshot with Damage whose Stamp is the annotation's text.
+// An annotation that is missing, on a ConfigMap that exists, is an empty Record with the empty Stamp: nobody holds the
+// lock, and a Write updates the object. An annotation that is no JSON object, the empty text included, or has a field of
+// a wrong type, is a Snapshot with Damage whose Stamp is the annotation's text.
 //
 // The account needs get and update on the ConfigMap, and create on configmaps in its namespace unless it exists already.
 type ConfigMap struct {

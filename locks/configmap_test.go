@@ -115,9 +115,8 @@ func TestACorruptedAnnotationIsDamageAndItsTextIsTheStamp(t *testing.T) {
 
 func TestAConfigMapWithoutAnAnnotationIsFreeAndIsUpdated(t *testing.T) {
 	for name, annotations := range map[string]map[string]string{
-		"no annotations":      nil,
-		"another's":           {"example.com/note": "x"},
-		"an empty annotation": {ownRecord: ""},
+		"no annotations": nil,
+		"another's":      {"example.com/note": "x"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := lockstest.NewServer()

@@ -19,18 +19,34 @@ const failuresInARow = 3
 
 // connections are those of one private client. A nil *connections has none.
 type connections struct {
-	open      *connrotation.ConnectionTracker // nil: the transport is the caller's, and others may use it
-	transport http.RoundTripper
+	config *rest.Config // what a transport is made from; nil: it is the caller's, which others may use
 
 	mu     sync.Mutex
+	now    transport
 	failed int // requests in a row that got no answer
 }
 
-// newConnections makes a client configuration use connections of its own. A dialer of its own is also what keeps
-// client-go from handing out a transport that other clients share.
-func newConnections(cfg *rest.Config) *connections {
+// A transport is an http.RoundTripper with connections of its own.
+type transport struct {
+	http.RoundTripper
+	open *connrotation.ConnectionTracker // nil if they are not its own
+}
+
+func newConnections(cfg *rest.Config) (*connections, error) {
 	if cfg.Transport != nil {
-		return &connections{}
+		rt, err := rest.TransportFor(cfg)
+		return &connections{now: transport{RoundTripper: rt}}, err
+	}
+	first, err := newTransport(cfg)
+	return &connections{config: cfg, now: first}, err
+}
+
+// newTransport makes a transport that nobody else uses: client-go shares those of configurations that look the same, but
+// never one with a Proxy function or a dialer of its own.
+func newTransport(cfg *rest.Config) (transport, error) {
+	cfg = rest.CopyConfig(cfg)
+	if cfg.Proxy == nil {
+		cfg.Proxy = http.ProxyFromEnvironment // what a nil one means
 	}
 	dial := cfg.Dial
 	if dial == nil {
@@ -38,7 +54,15 @@ func newConnections(cfg *rest.Config) *connections {
 	}
 	open := connrotation.NewConnectionTracker()
 	cfg.Dial = connrotation.NewDialerWithTracker(dial, open).DialContext
-	return &connections{open: open}
+	rt, err := rest.TransportFor(cfg)
+	return transport{RoundTripper: rt, open: open}, err
+}
+
+// current is the transport for the next request.
+func (c *connections) current() transport {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
 }
 
 // answered notes that a request got its whole answer.
@@ -56,23 +80,42 @@ func (c *connections) unanswered(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.failed++
-	if c.failed >= failuresInARow && c.open != nil {
+	if c.failed >= failuresInARow && c.config != nil {
 		c.failed = 0
-		c.open.CloseAll()
+		c.drop()
 	}
 }
 
-func (c *connections) closeIdle() {
-	if c == nil || c.open == nil {
+// drop replaces the transport and closes the connections of the old one. To close them only would not do: until a
+// transport has noticed, it goes on using what is closed, and the next request fails.
+func (c *connections) drop() {
+	next, err := newTransport(c.config)
+	if err != nil { // a certificate cannot be read just now, for example
 		return
 	}
-	for rt := c.transport; rt != nil; {
-		switch t := rt.(type) {
+	old := c.now
+	c.now = next
+	old.closeIdle()
+	old.open.CloseAll()
+}
+
+func (c *connections) closeIdle() {
+	if c != nil {
+		c.current().closeIdle()
+	}
+}
+
+func (t transport) closeIdle() {
+	if t.open == nil {
+		return
+	}
+	for rt := t.RoundTripper; rt != nil; {
+		switch wrapper := rt.(type) {
 		case interface{ CloseIdleConnections() }:
-			t.CloseIdleConnections()
+			wrapper.CloseIdleConnections()
 			return
 		case utilnet.RoundTripperWrapper:
-			rt = t.WrappedRoundTripper()
+			rt = wrapper.WrappedRoundTripper()
 		default:
 			return
 		}

@@ -33,17 +33,15 @@ func newPrivateClient(cfg *rest.Config, o options) (*privateClient, error) {
 	private.QPS, private.Burst, private.RateLimiter = -1, 0, nil
 	private.Timeout = 0
 	private.UserAgent = userAgent(cfg, o)
-	conns := newConnections(private)
-	transport, err := rest.TransportFor(private)
+	conns, err := newConnections(private)
 	if err != nil {
 		return nil, clientError(err)
 	}
-	conns.transport = transport
 	return &privateClient{
 		config:      private,
 		connections: conns,
 		http: &http.Client{
-			Transport:     &recorder{next: transport, connections: conns},
+			Transport:     &recorder{connections: conns},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}, nil

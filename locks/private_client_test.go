@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -222,56 +224,91 @@ func counting(dials *atomic.Int32) func(context.Context, string, string) (net.Co
 
 // Over HTTP/2 a request that is given up leaves its connection open, however dead that is.
 func TestConnectionsAreDroppedAfterThreeFailuresInARow(t *testing.T) {
-	s := lockstest.NewServer()
-	server := httptest.NewUnstartedServer(s)
+	h := newHTTP2(t)
+	h.wantDials(t, 1, "one request")
+	for range 3 {
+		h.giveUp(t, context.DeadlineExceeded)
+		h.giveUp(t, context.DeadlineExceeded)
+		h.answer(t)
+	}
+	h.wantDials(t, 1, "failures that were not three in a row")
+	for range 5 {
+		h.giveUp(t, nil)
+	}
+	h.wantDials(t, 1, "calls that their caller gave up")
+	for n := range int32(3) {
+		for range 3 {
+			h.giveUp(t, context.DeadlineExceeded)
+		}
+		h.wantDials(t, n+2, "three failures in a row")
+	}
+}
+
+func TestConnectionsAreKeptWhereNoOthersCanBeMade(t *testing.T) {
+	h := newHTTP2(t)
+	h.answer(t)
+	if err := os.Remove(h.ca); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		h.giveUp(t, context.DeadlineExceeded)
+	}
+	h.wantDials(t, 1, "three failures without a readable certificate")
+}
+
+// http2 is a lock on a server that speaks HTTP/2, and what they do.
+type http2 struct {
+	server *lockstest.Server
+	lock   elector.Lock
+	dials  atomic.Int32
+	ca     string // file
+}
+
+func newHTTP2(t *testing.T) *http2 {
+	t.Helper()
+	h := &http2{server: lockstest.NewServer(), ca: filepath.Join(t.TempDir(), "ca.pem")}
+	server := httptest.NewUnstartedServer(h.server)
 	server.EnableHTTP2 = true
 	server.StartTLS()
 	t.Cleanup(server.Close)
-	var dials atomic.Int32
-	cfg := &rest.Config{Host: server.URL, Dial: counting(&dials), TLSClientConfig: rest.TLSClientConfig{CAData: pemOf(server)}}
-	l := privateLease(t, cfg, "default", "demo")
+	if err := os.WriteFile(h.ca, pemOf(server), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h.lock = privateLease(t, &rest.Config{
+		Host: server.URL, Dial: counting(&h.dials), TLSClientConfig: rest.TLSClientConfig{CAFile: h.ca},
+	}, "default", "demo")
+	return h
+}
 
-	answer := func() {
-		t.Helper()
-		s.Intercept(nil)
-		if _, err := l.Read(ctx); !errors.Is(err, elector.ErrNotFound) {
-			t.Fatal(err)
-		}
+// answer makes a call that is answered.
+func (h *http2) answer(t *testing.T) {
+	t.Helper()
+	h.server.Intercept(nil)
+	if _, err := h.lock.Read(ctx); !errors.Is(err, elector.ErrNotFound) {
+		t.Fatal(err)
 	}
-	giveUp := func(cause error) {
-		t.Helper()
-		ctx, cancel := context.WithCancelCause(ctx)
-		s.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
-			cancel(cause)
-			<-r.Context().Done()
-			return true
-		})
-		if _, err := l.Read(ctx); !errors.Is(err, context.Canceled) {
-			t.Fatal(err)
-		}
+}
+
+// giveUp makes a call whose context ends while the server is silent.
+func (h *http2) giveUp(t *testing.T, cause error) {
+	t.Helper()
+	ctx, cancel := context.WithCancelCause(ctx)
+	h.server.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
+		cancel(cause)
+		<-r.Context().Done()
+		return true
+	})
+	if _, err := h.lock.Read(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
 	}
-	wantDials := func(want int32, after string) {
-		t.Helper()
-		answer()
-		if n := dials.Load(); n != want {
-			t.Errorf("%d connections after %s, want %d", n, after, want)
-		}
+}
+
+func (h *http2) wantDials(t *testing.T, want int32, after string) {
+	t.Helper()
+	h.answer(t)
+	if n := h.dials.Load(); n != want {
+		t.Errorf("%d connections after %s, want %d", n, after, want)
 	}
-	wantDials(1, "one request")
-	for range 3 {
-		giveUp(context.DeadlineExceeded)
-		giveUp(context.DeadlineExceeded)
-		answer()
-	}
-	wantDials(1, "failures that were not three in a row")
-	for range 5 {
-		giveUp(nil)
-	}
-	wantDials(1, "calls that their caller gave up")
-	for range 3 {
-		giveUp(context.DeadlineExceeded)
-	}
-	wantDials(2, "three failures in a row")
 }
 
 func TestDroppingConnectionsHurtsNobodyElse(t *testing.T) {
@@ -365,6 +402,10 @@ func TestTheTransportOfACallersOwnIsUsedAndLeftOpen(t *testing.T) {
 		t.Errorf("the caller's transport saw %v", wrapped)
 	}
 	locks.NewLease(s.Client().CoordinationV1(), "default", "demo").CloseIdleConnections()
+
+	hidden := rest.CopyConfig(cfg)
+	hidden.Transport = nil
+	privateLease(t, hidden, "default", "demo").(*locks.Lease).CloseIdleConnections() // nothing to find, nothing to break
 }
 
 // watching is a caller's wrapper that hides what it wraps.

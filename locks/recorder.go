@@ -27,7 +27,6 @@ var (
 // client-go what would make it repeat a request: the header Retry-After, and errors that look like a lost connection. The
 // elector decides what to repeat, and when.
 type recorder struct {
-	next        http.RoundTripper
 	connections *connections
 }
 
@@ -38,7 +37,7 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 		a = &answer{}
 	}
 	*a = answer{}
-	resp, err := r.next.RoundTrip(req)
+	resp, err := r.connections.current().RoundTrip(req)
 	if err != nil {
 		r.connections.unanswered(req.Context())
 		a.transport = err

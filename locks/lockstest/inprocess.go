@@ -31,7 +31,7 @@ func (t inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 	go x.serve(t.handler, sent.WithContext(ctx))
 	select {
 	case h := <-x.head:
-		return h.response, h.err
+		return h.unlessEnded(req.Context())
 	case <-req.Context().Done():
 		return nil, context.Cause(req.Context())
 	}
@@ -55,6 +55,18 @@ func received(req *http.Request) (*http.Request, error) {
 type head struct {
 	response *http.Response
 	err      error
+}
+
+// unlessEnded is the end of a call unless its context ended first: a handler that hung until then has answered, too, but
+// nobody waits for that.
+func (h head) unlessEnded(ctx context.Context) (*http.Response, error) {
+	if ctx.Err() == nil {
+		return h.response, h.err
+	}
+	if h.response != nil {
+		h.response.Body.Close()
+	}
+	return nil, context.Cause(ctx)
 }
 
 // exchange is one request and its answer. It is used by the handler's goroutine only, but for head.

@@ -12,6 +12,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/seed2c765205/elect/locks/lockstest"
 )
@@ -56,6 +57,27 @@ func TestAWatchEndsWithItsContextOrItsTimeoutInABubble(t *testing.T) {
 			if e.Type != watch.Error {
 				t.Errorf("event %v after the context ended", e)
 			}
+		}
+	})
+}
+
+// net/http notices that a client is gone only once the request's body has been read.
+func TestAHungWriteEndsAtTheServerWhenItsClientIsGone(t *testing.T) {
+	everyWire(t, func(t *testing.T, s *lockstest.Server, c kubernetes.Interface) {
+		ctx, cancel := context.WithCancel(ctx)
+		ended := make(chan error, 1)
+		s.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
+			cancel()
+			<-r.Context().Done()
+			ended <- r.Context().Err()
+			return true
+		})
+		_, err := c.CoordinationV1().Leases("default").Create(ctx, lease("demo"), metav1.CreateOptions{})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("the client got %v", err)
+		}
+		if err := <-ended; err == nil {
+			t.Error("the server's context has not ended")
 		}
 	})
 }

@@ -1,0 +1,70 @@
+//go:build unix
+
+package integration
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// provenance says where figures come from.
+type provenance struct {
+	Command string `json:"command"`
+	Commit  string `json:"commit"`
+	Machine string `json:"machine"`
+	Go      string `json:"go"`
+}
+
+// commit is that of the sources, as the test binary was started.
+var commit = sync.OnceValue(func() string {
+	out, err := exec.Command("git", "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*").Output()
+	if err != nil {
+		return "unknown: " + err.Error()
+	}
+	return strings.TrimSpace(string(out))
+})
+
+func provenanceOf(t *testing.T, command string) provenance {
+	t.Helper()
+	return provenance{command, commit(), machine(t), runtime.Version()}
+}
+
+func output(t *testing.T, program string, args ...string) string {
+	t.Helper()
+	out, err := exec.Command(program, args...).Output()
+	if err != nil {
+		t.Errorf("%s %v: %v", program, args, err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func machine(t *testing.T) string {
+	t.Helper()
+	text := output(t, "uname", "-srm")
+	if load, err := os.ReadFile("/proc/loadavg"); err == nil {
+		text += ", load at the end " + strings.Join(strings.Fields(string(load))[:3], " ")
+	}
+	return fmt.Sprintf("%s, cores: %d", text, runtime.NumCPU())
+}
+
+// writeReport writes figures as a file of JSON.
+func writeReport(t *testing.T, file string, figures any) {
+	t.Helper()
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(figures); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, text.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
