@@ -24,7 +24,7 @@ func (m *machine) follow(s Snapshot) {
 	}
 	m.writes.settle(s.Version)
 	m.reportTwin(s)
-	m.view.look(m.now.mono, s, m.rules.patience)
+	m.view.look(m.now.mono, s)
 	m.reclaim()
 	m.noteLeader()
 	if m.view.free == 0 {

@@ -341,6 +341,20 @@ func TestALeaderThatReadsAnotherHolderIsLostAtOnce(t *testing.T) {
 	r.want("write(me) error(write conflict) read end(taken) leader(other)")
 }
 
+// The loser of a term knows the winner's record by what it says, though it last looked a renewal ago.
+func TestTheLoserWaitsForTheWinnersRecordAsLongAsItSays(t *testing.T) {
+	r := leading(t)
+	r.tickAt(5 * time.Second)
+	r.wait(time.Second)
+	r.fails(ErrConflict)
+	s := r.snap(Record{Holder: "other", LeaseDuration: 4 * time.Second, RenewTime: r.now.wall, AcquireTime: epoch})
+	r.read(s, nil)
+	r.take(r.m.holds(r.now, false))
+	if got := r.freeAfter(s); got != 4*time.Second {
+		t.Errorf("the winner's record is waited for %v, want 4s", got)
+	}
+}
+
 func TestAClearedHolderIsARequestToLetGo(t *testing.T) {
 	r := leading(t)
 	r.tickAt(5 * time.Second)

@@ -55,7 +55,7 @@ func (m *machine) stillOwn(w sent, open bool, s Snapshot) {
 
 // followAfterLoss takes in the record that ended the term.
 func (m *machine) followAfterLoss(s Snapshot) {
-	m.view.look(m.now.mono, s, m.rules.patience)
+	m.view.look(m.now.mono, s)
 	m.noteLeader()
 }
 

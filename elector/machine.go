@@ -76,7 +76,7 @@ const never = time.Duration(math.MaxInt64)
 
 func newMachine(r rules, p pacer) *machine {
 	return &machine{
-		rules: r, pace: p, work: p, marks: newMarks(), writes: newWrites(),
+		rules: r, pace: p, work: p, marks: newMarks(), writes: newWrites(), view: view{patience: r.patience},
 		out: make([]action, 0, 16), hung: make([]call, 0, maxHung),
 	}
 }

@@ -10,10 +10,12 @@ import (
 // judged by change alone: a record is expired when its stored bytes have not changed, on this candidate's monotonic
 // hand, for the duration written in it. Times in the record are never compared with a clock.
 type view struct {
+	patience patience
+
 	snap    Snapshot      // the last state read or written; Version "" if nothing is stored
 	looked  bool          // some state is known
-	at      time.Duration // when it was read
-	until   time.Duration
+	sure    time.Duration // until when nothing that matters can have happened unseen
+	until   time.Duration // when the record expires if its bytes do not change
 	live    known         // the last record that was seen to be held by somebody
 	longest time.Duration // the last duration read from this lock
 	// how the lock is free, as of the last look; 0 while it is held
@@ -42,19 +44,19 @@ type patience struct {
 }
 
 // look takes in a state that was read at now. The zero Snapshot means that nothing is stored.
-func (v *view) look(now time.Duration, s Snapshot, p patience) {
+func (v *view) look(now time.Duration, s Snapshot) {
 	first, moved := !v.looked, s.Version != v.snap.Version
 	changed := first || s.Stamp != v.snap.Stamp || (moved && (s.empty() || v.snap.empty() || s.Damage != nil))
-	if blind := !first && now-v.at > p.blink; blind && (changed || moved || s.empty()) {
+	if blind := !first && now > v.sure; blind && (changed || moved || s.empty()) {
 		changed = true
-		v.suspect(now, p)
+		v.suspect(now)
 	}
-	v.snap, v.looked, v.at = s, true, now
+	v.snap, v.looked, v.sure = s, true, plus(now, v.patience.blink)
 	switch {
 	case s.Damage != nil:
-		v.lookAtDamage(now, changed, p)
+		v.lookAtDamage(now, changed)
 	case s.Record.Holder != "":
-		v.lookAtHolder(now, changed, p)
+		v.lookAtHolder(now, changed)
 	default:
 		v.lookAtNobody(now, first)
 	}
@@ -63,24 +65,24 @@ func (v *view) look(now time.Duration, s Snapshot, p patience) {
 // suspect: the candidate has not looked for long, and what is stored may have changed meanwhile. A holder may have
 // renewed, another may have begun, the same bytes may have been put back over a renewal. What is found then is no proof
 // that the lock is free.
-func (v *view) suspect(now time.Duration, p patience) {
+func (v *view) suspect(now time.Duration) {
 	if v.live.ok {
 		v.live.until = max(v.live.until, plus(now, v.live.duration))
 		return
 	}
-	d := v.duration(0, p)
+	d := v.duration(0)
 	v.live = known{ok: true, unseen: true, record: v.snap.Record, duration: d, until: plus(now, d)}
 }
 
 // lookAtDamage: an unreadable record is held by an unknown, from the first sight of those bytes. Equal bytes at another
 // version start the wait again: unlike a record, damage can come back byte for byte over a holder's repair.
-func (v *view) lookAtDamage(now time.Duration, changed bool, p patience) {
-	if p.rewrite {
+func (v *view) lookAtDamage(now time.Duration, changed bool) {
+	if v.patience.rewrite {
 		v.vacate(now, events.HowRepaired)
 		return
 	}
 	if changed {
-		d := v.duration(0, p)
+		d := v.duration(0)
 		until := max(plus(now, d), v.live.waitUntil(now))
 		v.hold(until)
 		v.live = known{ok: true, unseen: true, record: v.live.record, duration: d, until: until}
@@ -90,12 +92,12 @@ func (v *view) lookAtDamage(now time.Duration, changed bool, p patience) {
 	}
 }
 
-func (v *view) lookAtHolder(now time.Duration, changed bool, p patience) {
+func (v *view) lookAtHolder(now time.Duration, changed bool) {
 	r := &v.snap.Record
 	if changed {
-		d := v.duration(r.LeaseDuration, p)
+		d := v.duration(r.LeaseDuration)
 		until := plus(now, d)
-		if v.live.untouched(r) {
+		if !v.live.unseen && v.live.untouched(r) {
 			until, d = max(until, v.live.until), max(d, v.live.duration)
 		}
 		v.hold(until)
@@ -127,9 +129,13 @@ func (v *view) lookAtNobody(now time.Duration, first bool) {
 	v.live = known{}
 }
 
-// own notes that the stored record is this candidate's own.
+// own notes that the stored record is this candidate's own. Nobody takes it before it has run out, unless it says that it
+// is released.
 func (v *view) own(now time.Duration, s Snapshot) {
-	v.snap, v.looked, v.at = s, true, now
+	v.snap, v.looked, v.sure = s, true, plus(now, v.patience.own)
+	if s.Record.Holder == "" {
+		v.sure = plus(now, v.patience.blink)
+	}
 	v.live, v.previous = known{}, s.Record.Holder
 	v.hold(0)
 }
@@ -149,14 +155,14 @@ func (v *view) vacate(since time.Duration, how events.How) {
 
 // duration is how long a record asks to be waited for. One that does not say is waited for as long as the larger of
 // the candidate's own lease and the last duration that this lock showed; never is it expired at once.
-func (v *view) duration(d time.Duration, p patience) time.Duration {
+func (v *view) duration(d time.Duration) time.Duration {
 	if d > 0 {
 		v.longest = d
 	} else {
-		d = max(p.own, v.longest)
+		d = max(v.patience.own, v.longest)
 	}
-	if p.most > 0 {
-		d = min(d, p.most)
+	if v.patience.most > 0 {
+		d = min(d, v.patience.most)
 	}
 	return d
 }
