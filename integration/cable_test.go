@@ -142,8 +142,8 @@ func (c *cable) plug(conn net.Conn) bool {
 
 // pump passes on from one end to the other, and ends both with either.
 func (c *cable) pump(to, from net.Conn) {
-	defer to.Close()   //nolint:errcheck // it may be closed already
-	defer from.Close() //nolint:errcheck // it may be closed already
+	defer to.Close()
+	defer from.Close()
 	buffer := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buffer)
