@@ -39,7 +39,7 @@ func TestAnOutageIsRiddenOutOrEndsTheTermOnTime(t *testing.T) {
 				a.lock.BlackHole()
 				s.pass(row.outage)
 				a.lock.Heal()
-				s.pass(2 * time.Minute)
+				s.pass(3 * time.Minute)
 				if lost := len(all[events.Lost](a)) > 0; lost == row.kept {
 					s.t.Errorf("the term was lost: %v, want kept: %v", lost, row.kept)
 				}

@@ -43,9 +43,10 @@ type Config struct {
 	// Default 0: no cap. At least LeaseDuration otherwise. Capping below what a live holder writes breaks exclusion.
 	MaxRecordDuration time.Duration
 
-	// Backoff spaces out failed attempts. Default: exponential from an eighth of RetryPeriod to LeaseDuration.
-	// Pauses are spread by ±20 %, never shorter than 10 ms, and capped by RetryPeriod while leading and by
-	// LeaseDuration otherwise.
+	// Backoff spaces out failed attempts. Default: exponential from an eighth of RetryPeriod to RetryPeriod, so that
+	// somebody leads within a lease and a retry period of the end of an outage.
+	// Pauses are spread by ±20 %, never shorter than 10 ms, and capped by RetryPeriod and by half of the trust that is
+	// left while leading, by LeaseDuration otherwise.
 	Backoff elect.Policy
 	// Clock is the only source of time. Default: the real one.
 	Clock clock.WithDelayedExecution
@@ -106,7 +107,7 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.DrainTimeout, defaultDrain)
 	setDefault(&c.CoolDown, c.LeaseDuration)
 	if c.Backoff == nil {
-		c.Backoff = elect.Exponential(c.RetryPeriod/8, c.LeaseDuration)
+		c.Backoff = elect.Exponential(c.RetryPeriod/8, c.RetryPeriod)
 	}
 	if c.Clock == nil {
 		c.Clock = clock.RealClock{}

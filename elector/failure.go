@@ -50,7 +50,8 @@ func (m *machine) pause(tried op, err error) time.Duration {
 	limit, longest := m.rules.lease, m.rules.lease
 	switch m.state {
 	case StateLeading:
-		limit, longest = m.rules.retry, m.trustLeft()
+		// Half of the trust that is left, so that an outage which ends before the trust does is ridden out.
+		limit, longest = min(m.rules.retry, max(m.trustLeft()/2, minPause)), m.trustLeft()
 	case StateDraining:
 		limit = m.rules.retry
 	case StateFollowing, StateAcquiring, StateStopped:

@@ -38,8 +38,8 @@ func TestAnHourOfFailuresIsLoggedInAFewLinesWithCounts(t *testing.T) {
 			t.Errorf("Run returned %v", err)
 		}
 		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-		if len(lines) != 9 {
-			t.Errorf("%d lines were logged, want one for each power of two up to 256:\n%s", len(lines), out.String())
+		if len(lines) != 11 {
+			t.Errorf("%d lines were logged, want one for each power of two up to 1024:\n%s", len(lines), out.String())
 		}
 		for i, line := range lines {
 			for _, want := range []string{"level=WARN", `lock="no lock"`, "identity=a", "event.class=unavailable", fmt.Sprintf("event.consecutive=%d", 1<<i)} {

@@ -275,6 +275,23 @@ func TestTheBackoffIsCappedByTheRetryPeriodWhileLeadingAndByTheLeaseOtherwise(t 
 	}
 }
 
+func TestALeaderTriesAgainWhileTrustLasts(t *testing.T) {
+	r := leading(t)
+	r.m.pace.policy = elect.Constant(time.Hour)
+	r.tickAt(5 * time.Second)
+	var tries int
+	for r.m.state == StateLeading {
+		if r.m.call.id != 0 {
+			tries++
+			r.fails(errRejected)
+		}
+		r.tickNext()
+	}
+	if tries < 8 {
+		t.Errorf("it tried %d times in its last 5 s, want once more in each half of what is left", tries)
+	}
+}
+
 func TestAPolicyThatGivesUpStopsAFollowerButNotALeader(t *testing.T) {
 	stop := func(r *rig) {
 		r.m.pace.policy = func() backoff.BackOff { return &backoff.StopBackOff{} }

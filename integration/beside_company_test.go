@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -164,12 +165,7 @@ func (c *company) bury(p *player, at time.Duration, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.endOf(p, at)
-	for i := range c.players {
-		if c.players[i] == p {
-			c.players = append(c.players[:i:i], c.players[i+1:]...)
-			break
-		}
-	}
+	c.players = slices.DeleteFunc(c.players, func(other *player) bool { return other == p })
 	close(p.out)
 	c.tell(at, fmt.Sprintln(p.name, "has ended:", err))
 	if exit := exitCode(err); exit > 0 {
@@ -252,6 +248,12 @@ func (c *company) awaitEnd(w *work) {
 	c.await("the end of the work of "+w.who.name, func() bool { return !w.on() })
 }
 
+// awaitOut waits for the end of a process.
+func (c *company) awaitOut(p *player) {
+	c.t.Helper()
+	c.await("the end of "+p.name, func() bool { return !slices.Contains(c.players, p) })
+}
+
 // mark says how a term is made to end.
 func (c *company) mark(w *work, how way) {
 	c.mu.Lock()
@@ -266,7 +268,7 @@ func (c *company) mark(w *work, how way) {
 func (c *company) present() []*player {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return append([]*player(nil), c.players...)
+	return slices.Clone(c.players)
 }
 
 // dismiss ends all processes.

@@ -110,7 +110,7 @@ func (d *director) endTerm() {
 		p.cable.mend(d.rand.IntN(2) == 0)
 	}
 	if due.way != cutOff || leader.who.kind == clientGo {
-		<-leader.who.out // it ends of itself
+		d.awaitOut(leader.who) // it ends of itself
 	}
 	d.fill()
 }

@@ -22,13 +22,17 @@ type provenance struct {
 	Go      string `json:"go"`
 }
 
-// commit is that of the sources, as the test binary was started.
+// commit is that of the sources, as the test was started. Figures that are written anew do not count as a change.
 var commit = sync.OnceValue(func() string {
-	out, err := exec.Command("git", "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*").Output()
+	head, err := exec.Command("git", "rev-parse", "HEAD").Output()
 	if err != nil {
 		return "unknown: " + err.Error()
 	}
-	return strings.TrimSpace(string(out))
+	name := strings.TrimSpace(string(head))
+	if exec.Command("git", "diff", "--quiet", "HEAD", "--", ":/", ":(top,exclude)docs").Run() != nil {
+		name += ", and changes"
+	}
+	return name
 })
 
 func provenanceOf(t *testing.T, command string) provenance {

@@ -2,15 +2,21 @@ package locks_test
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"maps"
 	"math/rand/v2"
+	"net"
 	"net/http"
+	"net/http/httptrace"
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,14 +33,19 @@ import (
 func TestWhatAnElectorDoesAboutEachAnswer(t *testing.T) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-42s %-8s %-16s %-13s %-10s %-12s %s\n", "answer", "to", "wires", "class", "outcome", "again in", "next")
-	for _, name := range slices.Sorted(maps.Keys(scenarios)) {
+	answers := map[string]met{}
+	for name, s := range scenarios {
+		answers[name] = met{answer: s.answer}
+	}
+	maps.Copy(answers, ways)
+	for _, name := range slices.Sorted(maps.Keys(answers)) {
 		for _, op := range []string{"read", "create", "update", "release"} {
 			lines := map[string][]string{}
 			for _, wire := range []string{"json", "protobuf", "cbor"} {
 				line := ""
-				synctest.Test(t, func(t *testing.T) { line = meet(t, scenarios[name].answer, op, wire, byRun) })
+				synctest.Test(t, func(t *testing.T) { line = meet(t, answers[name], op, wire, byRun) })
 				synctest.Test(t, func(t *testing.T) {
-					if step := meet(t, scenarios[name].answer, op, wire, byStep); step != line {
+					if step := meet(t, answers[name], op, wire, byStep); step != line {
 						t.Errorf("%s to %s in %s: by Run %q, by Step %q", name, op, wire, line, step)
 					}
 				})
@@ -68,6 +79,74 @@ func goldenFile(t *testing.T, file, got string) {
 	}
 }
 
+// A met is what a request meets: an answer of the server, or a fault of the way to it.
+type met struct {
+	answer http.HandlerFunc
+	way    func(*http.Request) error
+}
+
+// ways are faults of the way to the server, as net/http tells them.
+var ways = map[string]met{
+	"way: connection refused":            {way: undelivered(&net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED})},
+	"way: connection reset":              {way: delivered(&net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET})},
+	"way: broken pipe":                   {way: delivered(&net.OpError{Op: "write", Net: "tcp", Err: syscall.EPIPE})},
+	"way: EOF":                           {way: delivered(io.EOF)},
+	"way: name does not resolve":         {way: undelivered(&net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host"}})},
+	"way: no answer to a dial":           {way: undelivered(&net.OpError{Op: "dial", Net: "tcp", Err: os.ErrDeadlineExceeded})},
+	"way: TLS, unknown authority":        {way: undelivered(&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}})},
+	"way: TLS, wrong name":               {way: undelivered(&tls.CertificateVerificationError{Err: x509.HostnameError{Certificate: &x509.Certificate{}}})},
+	"way: TLS, certificate demanded":     {way: delivered(&net.OpError{Op: "remote error", Err: tls.AlertError(116)})},
+	"way: plain HTTP from an HTTPS port": {way: undelivered(errors.New("http: server gave HTTP response to HTTPS client"))},
+	"way: no answer":                     {way: silence},
+	"way: a stall inside the body":       {answer: stall},
+}
+
+// undelivered is an error before there was a connection, delivered one after it.
+func undelivered(err error) func(*http.Request) error {
+	return func(r *http.Request) error {
+		if trace := httptrace.ContextClientTrace(r.Context()); trace != nil {
+			trace.GetConn(r.URL.Host)
+		}
+		return err
+	}
+}
+
+func delivered(err error) func(*http.Request) error {
+	return func(r *http.Request) error {
+		if trace := httptrace.ContextClientTrace(r.Context()); trace != nil {
+			trace.GetConn(r.URL.Host)
+			trace.GotConn(httptrace.GotConnInfo{})
+		}
+		return err
+	}
+}
+
+func silence(r *http.Request) error {
+	<-r.Context().Done()
+	return delivered(context.Cause(r.Context()))(r)
+}
+
+func stall(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusOK)
+	_, _ = io.WriteString(w, `{"kind":"Lea`)
+	w.(http.Flusher).Flush()
+	<-r.Context().Done()
+}
+
+// A gate lets requests pass, or fail on the way.
+type gate struct {
+	next  http.RoundTripper
+	fails func(*http.Request) error
+}
+
+func (g *gate) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := g.fails(r); err != nil {
+		return nil, err
+	}
+	return g.next.RoundTrip(r)
+}
+
 // A spy notes how the call came out that was answered by the scenario.
 type spy struct {
 	elector.Lock
@@ -95,20 +174,16 @@ func (s *spy) Write(ctx context.Context, prev elector.Snapshot, next elector.Rec
 }
 
 // meet lets one request of an elector meet the answer, and tells in a line what came of it.
-func meet(t *testing.T, answer http.HandlerFunc, op, wire string, drive func(context.Context, *elector.Elector) error) string {
+func meet(t *testing.T, m met, op, wire string, drive func(context.Context, *elector.Elector) error) string {
 	server := lockstest.NewServer()
 	cfg := server.Config()
 	if wire == "protobuf" {
 		wire = "vnd.kubernetes.protobuf"
 	}
 	cfg.ContentType, cfg.AcceptContentTypes = "application/"+wire, "application/"+wire+",application/json"
-	lock, err := locks.NewLeaseForConfig(cfg, "default", "demo")
-	if err != nil {
-		t.Fatal(err)
-	}
 	faulty := false
 	var next []string
-	server.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+	gate := &gate{next: cfg.Transport, fails: func(r *http.Request) error {
 		switch {
 		case faulty:
 			next = append(next, r.Method)
@@ -117,11 +192,22 @@ func meet(t *testing.T, answer http.HandlerFunc, op, wire string, drive func(con
 			if sent := r.Header.Get("Content-Type"); sent != "" && sent != cfg.ContentType {
 				t.Errorf("a body was sent as %s, want %s", sent, cfg.ContentType)
 			}
-			answer(w, r)
-			return true
+			if m.way != nil {
+				return m.way(r)
+			}
+			server.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+				server.Intercept(nil)
+				m.answer(w, r)
+				return true
+			})
 		}
-		return false
-	})
+		return nil
+	}}
+	cfg.Transport = gate
+	lock, err := locks.NewLeaseForConfig(cfg, "default", "demo")
+	if err != nil {
+		t.Fatal(err)
+	}
 	s := &spy{Lock: lock, faulty: &faulty}
 	e, err := elector.New(elector.Config{
 		Lock: s, Identity: "a", Backoff: elect.Constant(time.Second), Rand: rand.New(rand.NewPCG(1, 1)),
