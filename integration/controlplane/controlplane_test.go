@@ -121,11 +121,13 @@ func TestServersKeepPortsAndDataWhenRestarted(t *testing.T) {
 }
 
 func TestAPausedServerAnswersWhenResumed(t *testing.T) {
-	if err := cluster.APIServer.Pause(); err != nil {
-		t.Fatal(err)
+	for range 2 { // the second changes nothing
+		if err := cluster.APIServer.Pause(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	leases := cluster.Client().CoordinationV1().Leases("default")
-	if _, err := leases.Get(limited(t, 200*time.Millisecond), "l", metav1.GetOptions{}); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := leases.Get(limited(t, time.Second), "l", metav1.GetOptions{}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("while paused, get says %v, want no answer in time", err)
 	}
 	if err := cluster.APIServer.Resume(); err != nil {

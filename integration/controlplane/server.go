@@ -24,9 +24,10 @@ type Server struct {
 	log   string                      // the file that gets what it prints
 	ready func(context.Context) error // nil if it serves
 
-	mu  sync.Mutex
-	cmd *exec.Cmd     // nil if it was never started
-	end chan struct{} // closed when the process has ended
+	mu     sync.Mutex
+	cmd    *exec.Cmd     // nil if it was never started
+	end    chan struct{} // closed when the process has ended
+	paused bool
 }
 
 // errEnded: the process ended while it was waited for.
@@ -56,11 +57,25 @@ func (s *Server) Kill() { s.stop(syscall.SIGKILL) }
 // Terminate asks the server to end in its own time and waits until it has ended.
 func (s *Server) Terminate() { s.stop(syscall.SIGTERM) }
 
-// Pause makes the server hang: its connections stay open and nothing answers, until Resume.
-func (s *Server) Pause() error { return s.signal(syscall.SIGSTOP) }
+// Pause makes the server hang: its connections stay open and nothing answers, until Resume. When it returns, the server
+// has stopped, on Linux; elsewhere it may still give an answer that was on its way.
+func (s *Server) Pause() error {
+	return s.signal(syscall.SIGSTOP, func(pid int) error {
+		if s.paused { // a process stops only once
+			return nil
+		}
+		s.paused = true
+		return awaitStopped(pid)
+	})
+}
 
 // Resume ends a Pause.
-func (s *Server) Resume() error { return s.signal(syscall.SIGCONT) }
+func (s *Server) Resume() error {
+	return s.signal(syscall.SIGCONT, func(int) error {
+		s.paused = false
+		return nil
+	})
+}
 
 func (s *Server) launch() (end chan struct{}, err error) {
 	s.mu.Lock()
@@ -86,7 +101,7 @@ func (s *Server) launch() (end chan struct{}, err error) {
 		_ = log.Close()
 		close(end)
 	}()
-	s.cmd, s.end = cmd, end
+	s.cmd, s.end, s.paused = cmd, end, false
 	return end, nil
 }
 
@@ -115,16 +130,21 @@ func (s *Server) stop(with syscall.Signal) {
 		return
 	}
 	_ = syscall.Kill(-s.cmd.Process.Pid, with)
+	_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGCONT) // a paused process would not hear it
 	<-s.end
 }
 
-func (s *Server) signal(sig syscall.Signal) error {
+func (s *Server) signal(sig syscall.Signal, then func(pid int) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.running() {
 		return fmt.Errorf("signal %s: %w", s.name, errEnded)
 	}
-	return syscall.Kill(-s.cmd.Process.Pid, sig)
+	pid := s.cmd.Process.Pid
+	if err := syscall.Kill(-pid, sig); err != nil {
+		return err
+	}
+	return then(pid)
 }
 
 func (s *Server) running() bool {
