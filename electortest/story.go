@@ -18,6 +18,8 @@ type story struct {
 	came   []events.Event
 }
 
+// newStory limits the wait by real time, whatever clock the elector has: in a bubble that is virtual, and outside one it
+// only keeps a test from running for ever.
 func newStory(stream <-chan events.Event) *story {
 	return &story{stream: stream, limit: time.NewTimer(patience)}
 }

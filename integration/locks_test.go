@@ -5,12 +5,15 @@ package integration
 import (
 	"errors"
 	"maps"
+	"strings"
 	"testing"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"github.com/seed2c765205/elect/elector"
 	"github.com/seed2c765205/elect/locks"
@@ -18,14 +21,14 @@ import (
 )
 
 func TestALeaseOnAClientOfTheCallersKeepsTheContract(t *testing.T) {
-	exercise(t, onLease, func(_ *testing.T, namespace string) elector.Lock {
-		return locks.NewLease(cluster.Client().CoordinationV1(), namespace, "demo")
+	exercise(t, onLease, func(t *testing.T, config *rest.Config, namespace string) elector.Lock {
+		return locks.NewLease(clientset(t, config).CoordinationV1(), namespace, "demo")
 	})
 }
 
 func TestALeaseOnAPrivateClientKeepsTheContract(t *testing.T) {
-	exercise(t, onLease, func(t *testing.T, namespace string) elector.Lock {
-		lock, err := locks.NewLeaseForConfig(cluster.Config(), namespace, "demo")
+	exercise(t, onLease, func(t *testing.T, config *rest.Config, namespace string) elector.Lock {
+		lock, err := locks.NewLeaseForConfig(config, namespace, "demo")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,14 +38,14 @@ func TestALeaseOnAPrivateClientKeepsTheContract(t *testing.T) {
 }
 
 func TestAConfigMapOnAClientOfTheCallersKeepsTheContract(t *testing.T) {
-	exercise(t, onConfigMap, func(_ *testing.T, namespace string) elector.Lock {
-		return locks.NewConfigMap(cluster.Client().CoreV1(), namespace, "demo")
+	exercise(t, onConfigMap, func(t *testing.T, config *rest.Config, namespace string) elector.Lock {
+		return locks.NewConfigMap(clientset(t, config).CoreV1(), namespace, "demo")
 	})
 }
 
 func TestAConfigMapOnAPrivateClientKeepsTheContract(t *testing.T) {
-	exercise(t, onConfigMap, func(t *testing.T, namespace string) elector.Lock {
-		lock, err := locks.NewConfigMapForConfig(cluster.Config(), namespace, "demo")
+	exercise(t, onConfigMap, func(t *testing.T, config *rest.Config, namespace string) elector.Lock {
+		lock, err := locks.NewConfigMapForConfig(config, namespace, "demo")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,18 +54,33 @@ func TestAConfigMapOnAPrivateClientKeepsTheContract(t *testing.T) {
 	})
 }
 
+func clientset(t *testing.T, config *rest.Config) *kubernetes.Clientset {
+	t.Helper()
+	c, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 // exercise runs the conformance suite on the real server, each test in a namespace of its own.
-func exercise(t *testing.T, administer func(*testing.T, string) admin, newLock func(t *testing.T, namespace string) elector.Lock) {
+// Of a Lease only the damaged record is left out: the server refuses what cannot be read.
+func exercise(t *testing.T, administer func(*testing.T, string) admin, newLock func(*testing.T, *rest.Config, string) elector.Lock) {
 	t.Helper()
 	lockstest.ExerciseBackend(t, func(t *testing.T) lockstest.Backend {
 		namespace := newNamespace(t)
 		a := administer(t, namespace)
+		way := &tap{}
+		config := way.through(cluster.Config())
 		return lockstest.Backend{
-			Lock:     newLock(t, namespace),
-			Second:   func() elector.Lock { return newLock(t, namespace) },
-			Nowhere:  newLock(t, "nowhere"),
-			Delete:   a.mustDelete,
-			Decorate: a.decorate,
+			Lock:        newLock(t, config, namespace),
+			Second:      func() elector.Lock { return newLock(t, config, namespace) },
+			Nowhere:     newLock(t, config, "nowhere"),
+			Delete:      a.mustDelete,
+			Decorate:    a.decorate,
+			Corruptions: a.corruptions,
+			Garbles:     way.garbles(),
+			Hang:        way.hang,
 		}
 	})
 }
@@ -73,6 +91,8 @@ type admin struct {
 	get    func() (metav1.Object, error)
 	update func(metav1.Object) (metav1.Object, error)
 	delete func() error
+
+	corruptions map[string]func()
 }
 
 func onLease(t *testing.T, namespace string) admin {
@@ -89,14 +109,31 @@ func onLease(t *testing.T, namespace string) admin {
 
 func onConfigMap(t *testing.T, namespace string) admin {
 	configMaps := cluster.Client().CoreV1().ConfigMaps(namespace)
-	return admin{
+	a := admin{
 		T:   t,
 		get: func() (metav1.Object, error) { return configMaps.Get(t.Context(), "demo", get) },
 		update: func(o metav1.Object) (metav1.Object, error) {
 			return configMaps.Update(t.Context(), o.(*corev1.ConfigMap), update)
 		},
-		delete: func() error { return configMaps.Delete(t.Context(), "demo", remove) },
+		delete:      func() error { return configMaps.Delete(t.Context(), "demo", remove) },
+		corruptions: map[string]func(){},
 	}
+	for name, text := range map[string]string{"cut": "{", "null": "null", "HTML": "<html>", "200 KiB": strings.Repeat("x", 200<<10)} {
+		a.corruptions[name] = func() { a.annotate(locks.LeaderAnnotation, text) }
+	}
+	return a
+}
+
+// annotate sets one annotation.
+func (a admin) annotate(key, value string) {
+	o := must(a.T, a.get)
+	annotations := maps.Clone(o.GetAnnotations())
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[key] = value
+	o.SetAnnotations(annotations)
+	must(a.T, func() (metav1.Object, error) { return a.update(o) })
 }
 
 func (a admin) mustDelete() {

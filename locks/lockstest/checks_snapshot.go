@@ -24,7 +24,6 @@ func snapshotsAreKept(t tb, b Backend) {
 }
 
 func readsShareNothing(t tb, b Backend) {
-	needs(t, len(b.Corruptions) > 0, "Corruptions")
 	mustCreate(t, b.Lock)
 	for name, corrupt := range b.Corruptions {
 		corrupt()
@@ -36,7 +35,6 @@ func readsShareNothing(t tb, b Backend) {
 }
 
 func foreignSurvives(t tb, b Backend) {
-	needs(t, b.Decorate != nil, "Decorate")
 	first := mustCreate(t, b.Lock)
 	lost := b.Decorate()
 	decorated := mustRead(t, b.Lock)
@@ -80,7 +78,6 @@ func resolution(l elector.Lock) time.Duration {
 }
 
 func garbledAnswers(t tb, b Backend) {
-	needs(t, len(b.Garbles) > 0, "Garbles")
 	for name, garble := range b.Garbles {
 		garble()
 		_, err := write(b.Lock, elector.Snapshot{}, record(1))
@@ -193,7 +190,6 @@ func stamps(t tb, b Backend) {
 }
 
 func damage(t tb, b Backend) {
-	needs(t, len(b.Corruptions) > 0, "Corruptions")
 	for name, corrupt := range b.Corruptions {
 		before := stored(t, b.Lock)
 		corrupt()

@@ -12,22 +12,12 @@ import (
 func readOfNothing(t tb, b Backend) { missing(t, b.Lock) }
 
 func readOfDeleted(t tb, b Backend) {
-	needs(t, b.Delete != nil, "Delete")
 	mustCreate(t, b.Lock)
 	b.Delete()
 	missing(t, b.Lock)
 }
 
-// needs skips the check if the backend does not offer what it takes.
-func needs(t tb, offered bool, what string) {
-	t.Helper()
-	if !offered {
-		t.Skipf("the backend offers no %s", what)
-	}
-}
-
 func missingPlace(t tb, b Backend) {
-	needs(t, b.Nowhere != nil, "Nowhere")
 	_, err := write(b.Nowhere, elector.Snapshot{}, record(1))
 	var call *elector.CallError
 	if !errors.As(err, &call) || call.Class != events.ClassNotFound {
@@ -90,7 +80,6 @@ func staleWrite(t tb, b Backend) {
 }
 
 func writeOverDeleted(t tb, b Backend) {
-	needs(t, b.Delete != nil, "Delete")
 	first := mustCreate(t, b.Lock)
 	b.Delete()
 	_, err := write(b.Lock, first, record(2))
@@ -99,7 +88,6 @@ func writeOverDeleted(t tb, b Backend) {
 }
 
 func writeOverRecreated(t tb, b Backend) {
-	needs(t, b.Delete != nil, "Delete")
 	first := mustCreate(t, b.Lock)
 	b.Delete()
 	again := mustCreate(t, b.second())
@@ -109,7 +97,6 @@ func writeOverRecreated(t tb, b Backend) {
 }
 
 func writeNeverNotFound(t tb, b Backend) {
-	needs(t, b.Delete != nil || b.Nowhere != nil, "Delete or Nowhere")
 	if b.Delete != nil {
 		first := mustCreate(t, b.Lock)
 		b.Delete()
